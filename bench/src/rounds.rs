@@ -41,7 +41,7 @@ pub(crate) fn measure(rounds: usize) {
     print_line(growth_of_a_replay(FEW_LINES, MANY_LINES));
 }
 
-/// The numbers of virtual requests of two runs whose memory must be the same.
+/// The numbers of virtual requests of two runs whose memory may differ by at most 1 MB.
 const FEW: u64 = 1_000_000;
 const MANY: u64 = 100_000_000;
 
@@ -121,7 +121,7 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
 }
 
 /// Returns the nanoseconds that each request adds to a run in real time. The time of a run of one
-/// request is subtracted, because the engine puts time zero 50 ms ahead.
+/// request is subtracted, because every run begins with a wait of 50 ms.
 fn per_request(requests: u64, run: impl Fn(u64) -> u64) -> f64 {
     let seconds_of = |requests| {
         let (completed, seconds) = timed(|| run(requests));
@@ -139,8 +139,8 @@ fn closed_recorded() -> f64 {
     per_request(REQUESTS, |requests| cases::recorded(Case::ClosedNull, requests))
 }
 
-/// Measures only the lane, which drops rows that the op-log's writer cannot take, instead of
-/// waiting for the writer.
+/// Measures the lane alone: it never waits for the op-log's writer, but drops rows that the writer
+/// cannot take.
 fn closed_logged() -> f64 {
     let logs = RefCell::new(Vec::new());
     let time = per_request(REQUESTS, |requests| {

@@ -98,9 +98,9 @@ impl Case {
     }
 }
 
-/// Parses an experiment file with its workload `w.ini` after the first zero byte. If it is
-/// accepted, prints the experiment and parses it again, in the form that `check` prints and in the
-/// form that its record stores.
+/// Parses an experiment file, which ends at the first zero byte; the rest is its workload `w.ini`.
+/// If the experiment is accepted, prints it and parses it again, in the form that `check` prints
+/// and in the form that its record stores.
 ///
 /// # Panics
 /// Panics if the printed experiment has a different question.
@@ -161,7 +161,7 @@ pub fn expression(data: &[u8]) {
     }
 }
 
-/// Reads a file of CSV or log records, as a whole and byte by byte.
+/// Reads a file of CSV rows or log lines, as a whole and byte by byte.
 ///
 /// # Panics
 /// Panics if the results differ.

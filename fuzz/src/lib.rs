@@ -13,11 +13,10 @@ pub mod seeds;
 
 use base::{Draw, Seed, Stream};
 
-/// Runs a target over its stored corpus, over other inputs, and over `mutations` mutations of the
-/// other inputs.
+/// Runs a target over its stored corpus, over `corpus`, and over `mutations` mutations of `corpus`.
 ///
 /// # Panics
-/// Panics if the target does, if the stored corpus cannot be read, or if there are no other inputs.
+/// Panics if the target does, if the stored corpus cannot be read, or if `corpus` is empty.
 pub fn run_kept(name: &str, corpus: &[Vec<u8>], target: fn(&[u8]), mutations: u64) {
     let kept = corpus::read(name).expect("a corpus that can be read");
     kept.iter().for_each(|data| target(data));

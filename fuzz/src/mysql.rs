@@ -39,8 +39,8 @@ fn agreed(bits: u8) -> Negotiated {
     Negotiated::of(all, all)
 }
 
-/// Reads replies in pieces. Returns the reported events, the number of bytes used, and the error
-/// that ended the read, if any.
+/// Reads replies in pieces. Returns the reported events, the number of bytes used (0 after an
+/// error), and the error that ended the read, if any.
 fn read_in_pieces(
     bits: u8,
     kinds: [u8; 4],
@@ -56,7 +56,8 @@ fn read_in_pieces(
         ReplyKind::Rows,
     ];
     let mut replies = Replies::new(agreed(bits));
-    // The number after the last kind means no command: only the last command can request a file.
+    // The number after the last kind stands for no command. With it there may be a single command,
+    // and only the last command can request a file.
     for kind in kinds.iter().filter_map(|kind| all.get(usize::from(*kind) % (all.len() + 1))) {
         replies.expect(*kind, 1).expect("few commands");
     }

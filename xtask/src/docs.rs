@@ -46,14 +46,14 @@ fn pages(root: &Path) -> Result<[(&'static str, String); 2], Vec<String>> {
     Ok([(REFERENCE, workload::reference::markdown()), (RECORD, record)])
 }
 
-/// Returns a page with the lists of metrics and statistics between their marks; `None` without
-/// them.
+/// Returns a page with the lists of metrics and statistics between their marks; `None` if a mark is
+/// missing.
 fn with_metrics(page: &str) -> Option<String> {
     let page = between(page, [METRICS_BEGIN, METRICS_END], &metrics())?;
     between(&page, [STATISTICS_BEGIN, STATISTICS_END], &statistics())
 }
 
-/// Returns a page with a text between two marks; `None` without them.
+/// Returns a page with a text between two marks; `None` if a mark is missing.
 fn between(page: &str, [begin, end]: [&str; 2], text: &str) -> Option<String> {
     let (before, rest) = page.split_once(begin)?;
     let (_, after) = rest.split_once(end)?;

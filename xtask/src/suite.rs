@@ -186,8 +186,8 @@ fn run_all(programs: Vec<Program>, slots: usize, tests: usize) -> Vec<Finished> 
     finished.into_inner().expect("no program's run panics")
 }
 
-/// Returns the folder for the temporary files of a program; `None` for the usual one. Tests that
-/// need the machine to themselves measure its disk, too.
+/// Returns the folder for the temporary files of a program; `None` for the usual folder. Tests that
+/// need the machine to themselves use the usual one, because they measure its disk, too.
 fn temporary_folder(program: &Program) -> Option<&'static Path> {
     if ALONE.contains(&&*program.name) { None } else { temporary::folder() }
 }

@@ -56,7 +56,8 @@ pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {
     }
 }
 
-/// Returns the number of doc comments that open with a relative clause, and of all doc comments.
+/// Returns a text with two numbers: the doc comments that open with a relative clause, and all doc
+/// comments.
 fn doc_comments(sources: &[(String, String)]) -> String {
     let comments = || sources.iter().flat_map(|(_, text)| prose::doc_comments(text));
     let relative = comments().filter(|comment| comment.is_relative()).count();

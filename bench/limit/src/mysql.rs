@@ -92,8 +92,9 @@ impl Session {
         Session { link, replies: Replies::new(agreed), summary: ReplySummary::default() }
     }
 
-    /// Prepares the statement and sends the types of its values once. Returns the request with the
-    /// placeholder id.
+    /// Prepares the statement and executes it once, because only the first execution must send the
+    /// types of the values. Returns the request of every later execution, with [`MARK`] in place of
+    /// the id.
     fn prepare(&mut self, query: &str) -> Result<Vec<u8>, Failure> {
         let mut out = Vec::new();
         Command::Prepare(format!("{query}?").as_bytes()).append(&mut out);

@@ -2,9 +2,9 @@
 //!
 //! Each case is a closed job of one statement with [`PLACES`] values of one kind, each drawn
 //! independently. [`Generator::fill`] writes the values of one request after another into a buffer
-//! that is cleared before each. The printed number is the elapsed time divided by the number of
-//! values: drawing, writing the text if there is one, and a share of the fixed cost of a request.
-//! All cases take turns, round by round.
+//! that is cleared before each request. The printed number is the elapsed time divided by the
+//! number of values: drawing, writing the text if there is one, and a share of the fixed cost of a
+//! request. All cases take turns, round by round.
 //!
 //! It is a separate program because it counts every allocation, which would slow down `bench`.
 

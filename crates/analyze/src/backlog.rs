@@ -4,19 +4,19 @@
 //! every quantile of the response time: it then reflects the length of the run, not the speed of
 //! the database.
 //!
-//! A backlog counts as growing if three conditions hold: a straight line through its block means
-//! rises beyond chance, the rise is material, and it is larger than the random movement of a queue.
-//! Neighbouring blocks of a busy queue are correlated, so the first condition alone would often
-//! give false alarms.
+//! A backlog counts as growing if three conditions hold: a straight line through the means of its
+//! blocks rises by more than chance explains, the rise is large enough to matter, and it is larger
+//! than the random movement of a queue. Neighbouring blocks of a busy queue are correlated, so the
+//! first condition alone would often give false alarms.
 //!
 //! If a job has a varying rate, the number of open requests varies with the rate, even at a
 //! constant response time: by Little's law it is the rate times the response time. If the backlog
 //! grows together with the rate, only the growth beyond the growth of the rate counts.
 //!
 //! A window of a few seconds is too short for a trend. In such a window, a load at a constant rate
-//! exceeds the capacity if far fewer requests end in each second than come due, beyond chance, and
-//! if about equally many end in each second. A server that is always busy answers equally many;
-//! after a stall, or at the start of a run with slow requests, the numbers differ.
+//! exceeds the capacity if two conditions hold in every second: far fewer requests end than come
+//! due, by more than chance explains, and about as many end as in any other second. This is so if
+//! the server is always busy, but not after a stall, nor at the start of a run with slow requests.
 
 use workload::{Arrival, Job, Schedule};
 
@@ -60,10 +60,10 @@ pub(crate) const INTERVALS: usize = 5;
 /// freedom.
 const SIGNIFICANT_T: [f64; BLOCKS - INTERVALS + 1] = [10.21, 7.17, 5.89, 5.21, 4.79, 4.5];
 
-/// Fraction of the window's requests below which a growth is immaterial.
+/// Fraction of the window's requests below which a growth is too small to matter.
 const MATERIAL_SHARE: f64 = 0.005;
 
-/// Number of requests below which a growth is immaterial.
+/// Number of requests below which a growth is too small to matter.
 const MATERIAL_COUNT: f64 = 10.0;
 
 /// Factor of √(n b) above which a growth is more than the random walk of a queue. While n requests
@@ -76,16 +76,16 @@ const RANDOM_WALK: f64 = 2.0;
 /// trend.
 pub(crate) const OPEN_ALLOWED: f64 = 0.25;
 
-/// Minimum number of intervals in a short window in which too few requests end.
+/// Minimum number of intervals with too few ended requests that show an overload in a short window.
 const SHORT_INTERVALS: usize = 2;
 
 /// Largest shortfall that may be chance, in standard deviations of the number of arrivals.
 const BEYOND_CHANCE: f64 = 10.0;
 
-/// Ratio of the number of requests that end in an interval to the largest such number, below which
-/// the server is not always busy. If each request takes an exponential time from the start of the
-/// run, the ratio is less than 0.75 as long as [`OPEN_ALLOWED`] is exceeded from the first interval
-/// on.
+/// Minimum ratio of the smallest number of requests that end in an interval to the largest one, at
+/// which the server counts as always busy. If each request takes an exponential time from the start
+/// of the run, the ratio is less than 0.75 as long as [`OPEN_ALLOWED`] is exceeded from the first
+/// interval on.
 const STEADY_RATIO: f64 = 0.75;
 
 /// Lower bound of a rate, as a fraction of the mean rate. When hardly any requests arrive, the
@@ -98,9 +98,9 @@ pub(crate) fn trend(backlog: &[f64]) -> Option<Trend> {
     block_means(backlog).map(|means| line(&means))
 }
 
-/// Returns the trend of the backlog at a varying rate: the smaller of two trends, of the actual
-/// backlog and of the backlog scaled to the mean rate at the same response times. `arrivals` covers
-/// the same intervals and all before them.
+/// Returns the smaller of two trends at a varying rate: the trend of the backlog, and the trend of
+/// the backlog scaled to the mean rate with the same response times. `arrivals` covers the
+/// intervals of `backlog` and all before them.
 pub(crate) fn trend_of_varying(backlog: &[f64], arrivals: &[f64]) -> Option<Trend> {
     let as_it_was = trend(backlog)?;
     let rates = rates_of_open_requests(backlog, arrivals);
@@ -225,7 +225,7 @@ impl Arrivals {
         Arrivals { requests, burst }
     }
 
-    /// Returns the largest growth that is immaterial or may be chance.
+    /// Returns the largest growth that is too small to matter or may be due to chance.
     fn harmless_growth(self) -> f64 {
         let requests = self.requests as f64;
         let by_chance = RANDOM_WALK * (requests * f64::from(self.burst)).sqrt();
@@ -234,12 +234,13 @@ impl Arrivals {
 }
 
 impl Trend {
-    /// Returns true if the backlog grew materially and beyond chance during these arrivals.
+    /// Returns true if the backlog grew by more than chance explains, and by enough to matter for
+    /// these arrivals.
     pub(crate) fn exceeds_capacity(&self, arrivals: Arrivals) -> bool {
         self.is_significant() && self.growth > arrivals.harmless_growth()
     }
 
-    /// Returns true if the backlog grew beyond chance.
+    /// Returns true if the backlog grew by more than chance explains.
     pub(crate) fn is_significant(&self) -> bool {
         self.t > self.limit
     }

@@ -7,7 +7,7 @@ use crate::finding::{ComparedCounter, Completeness, Finding, Obstacle, Outages, 
 pub struct Check {
     /// Aspect that was judged.
     pub kind: CheckKind,
-    /// Judgement.
+    /// Status of the check.
     pub status: Status,
     /// Number that was judged.
     pub value: Option<f64>,
@@ -84,7 +84,7 @@ pub enum CheckKind {
     Files,
     /// The server committed everything that it confirmed, and nothing else.
     Commits,
-    /// Checkpoints of the server in the run; never an objection.
+    /// Checkpoints of the server in the run; never SUSPECT or INVALID.
     Checkpoints,
 }
 
@@ -317,7 +317,7 @@ impl Status {
         }
     }
 
-    /// Returns true if a check with this status objects to the numbers.
+    /// Returns true for SUSPECT and INVALID: the check gives a reason to doubt the numbers.
     pub fn objects(self) -> bool {
         self > Status::Pass
     }
@@ -367,10 +367,10 @@ impl Check {
         self.kind.name()
     }
 
-    /// Returns the part of a benchmark that failed, if the check objects. A run that ended because
-    /// of an error, a full queue or a lost target is incomplete because of the database. The
-    /// servers whose number a sweep varies are parts of the instrument: a run without one of them
-    /// says nothing about their number.
+    /// Returns the part of a benchmark that is to blame if the check is SUSPECT or INVALID. A run
+    /// that ended because of an error, a full queue or a lost target is incomplete because of the
+    /// database. The servers whose number a sweep varies belong to the instrument: a run without
+    /// one of them says nothing about their number.
     pub fn domain(&self) -> Domain {
         match &self.finding {
             Finding::Complete(Completeness::Ended { end, .. }) => match end {
@@ -399,7 +399,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Returns the gravest status; a run without an objection is valid.
+    /// Returns the gravest status; a run without SUSPECT and INVALID checks is VALID.
     pub fn status(&self) -> Status {
         let gravest = self.checks.iter().map(|check| check.status).max();
         gravest.unwrap_or(Status::NotPossible).max(Status::Pass)

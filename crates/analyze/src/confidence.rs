@@ -17,7 +17,7 @@ use hdrhistogram::Histogram;
 use crate::student::critical_t;
 
 /// Totals of two related quantities in one part of a run: completions and seconds, a sum of times
-/// and their number, or the times above a bound and all times.
+/// and their number, or the numbers of times above a bound and of all times.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Batch {
     /// Numerator, not negative.
@@ -26,7 +26,7 @@ pub(crate) struct Batch {
     pub(crate) base: f64,
 }
 
-/// A number of one run.
+/// A number of one run, with its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// Number as measured.
@@ -71,15 +71,16 @@ const SEPARATION: f64 = 1.6;
 /// intervals.
 const MULTIPLE: f64 = 2.0;
 
-/// Smallest relative difference of two figures that count as different: histograms and texts have
-/// three digits.
+/// Smallest relative difference of two figures that count as different: latencies in histograms and
+/// figures in texts have only three significant digits.
 const LEAST_DIFFERENCE: f64 = 0.01;
 
-/// Returns the sum of the amounts over the sum of the bases, with its interval; `None` if the bases
-/// sum up to zero.
+/// Returns the sum of the amounts over the sum of the bases, with its interval; `None` if the sum
+/// of the bases is zero.
 ///
-/// This is the ratio estimator of Cochran, "Sampling Techniques", chapter 6. With equal bases it is
-/// the mean of batches and Student's t; otherwise batches are weighted by their bases.
+/// This is the ratio estimator of Cochran, "Sampling Techniques", chapter 6. If all bases are
+/// equal, the result is the mean of the batches, with the interval of Student's t; if not, batches
+/// are weighted by their bases.
 pub(crate) fn ratio(batches: &[Batch]) -> Option<Estimate> {
     let value = Batch::sum(batches).ratio()?;
     let bounds = RatioError::of(batches).map(|RatioError { half_width, is_optimistic, .. }| {
@@ -91,10 +92,10 @@ pub(crate) fn ratio(batches: &[Batch]) -> Option<Estimate> {
 /// Returns a quantile of all times together, with its interval; `None` if there are no times. The
 /// batches cover the same times.
 ///
-/// The fraction of the times above the quantile is a mean, and its batches have a half-width. The
-/// ends of the interval are the quantiles whose fractions are lower and higher by this half-width.
-/// Quantiles of single batches would be biased, and quantiles of the requests' order statistics (Le
-/// Boudec, "Performance Evaluation of Computer and Communication Systems", chapter 2) assume
+/// The fraction of the times above the quantile is a mean, whose half-width follows from its
+/// batches. The ends of the interval are the quantiles whose fractions are lower and higher by this
+/// half-width. Quantiles of single batches would be biased, and intervals between order statistics
+/// (Le Boudec, "Performance Evaluation of Computer and Communication Systems", chapter 2) assume
 /// independent requests. There is no interval with fewer effective samples than [`fewest_samples`],
 /// or if its ends would lie beyond the smallest or the largest time.
 pub(crate) fn quantile(
@@ -121,7 +122,8 @@ pub(crate) fn quantile(
 
 /// Numbers of measured times in each batch that lie beyond a quantile. If many times are equal,
 /// such as those of timeouts, they may lie exactly on the quantile. The lower end of the interval
-/// then follows from the times that reach it, and the upper end from those that exceed it.
+/// then follows from the times that reach the quantile, and the upper end from those that exceed
+/// it.
 #[derive(Clone, Copy)]
 pub(crate) struct Exceedances<'a> {
     /// Times above the quantile.
@@ -153,8 +155,9 @@ impl Estimate {
         self.bounds.filter(|bounds| !bounds.is_optimistic)
     }
 
-    /// Returns true if another estimate differs by more than chance: both have intervals, and their
-    /// distance is at least [`SEPARATION`]. Optimistic intervals are widened by [`WIDENING`].
+    /// Returns true if another estimate differs by more than chance explains: both have intervals,
+    /// and their distance is at least [`SEPARATION`]. Optimistic intervals are widened by
+    /// [`WIDENING`].
     pub(crate) fn differs_from(&self, other: &Estimate) -> bool {
         let [less, more] = if self.value < other.value { [self, other] } else { [other, self] };
         let (Some(below), Some(above)) = (less.bounds, more.bounds) else { return false };
@@ -166,8 +169,8 @@ impl Estimate {
     }
 
     /// Returns true if one estimate is at least [`MULTIPLE`] times the other, by the ends of their
-    /// intervals that are closest. Optimistic intervals are not widened. Only for throughput,
-    /// because no queue changes a throughput by such a factor.
+    /// intervals that are closest. Optimistic intervals are not widened. Used only for throughputs,
+    /// because the random movement of a queue never changes a throughput by such a factor.
     pub(crate) fn is_multiple_of(&self, other: &Estimate) -> bool {
         let [less, more] = if self.value < other.value { [self, other] } else { [other, self] };
         let bounds = less.bounds.zip(more.bounds);
@@ -180,7 +183,7 @@ struct RatioError {
     ratio: f64,
     /// Standard error of the ratio.
     error: f64,
-    /// Half the length of its interval.
+    /// Half the length of the ratio's 95 % interval.
     half_width: f64,
     is_optimistic: bool,
 }
@@ -213,7 +216,8 @@ impl RatioError {
         })
     }
 
-    /// Returns the number of independent trials that have this standard error, at most `trials`.
+    /// Returns the number of independent trials that would have this standard error, at most
+    /// `trials`.
     fn effective_samples(&self, trials: u64) -> u64 {
         let variance = self.error * self.error;
         match variance > 0.0 {
@@ -260,7 +264,9 @@ mod tests {
         pairs.into_iter().map(|(amount, base)| Batch { amount, base }).collect()
     }
 
-    /// Ten batches of equal length: mean 5.5, variance 55/6, so 2.2622 · √(55/60) on either side.
+    /// Ten batches of equal length have the mean 5.5 and the variance 55/6. With the 97.5 %
+    /// quantile of Student's t for 9 degrees of freedom, 2.2622, the half-width is 2.2622 ·
+    /// √(55/60).
     #[test]
     fn equal_batches_give_students_interval() {
         let shuffled = [10.0, 1.0, 8.0, 3.0, 6.0, 5.0, 7.0, 4.0, 9.0, 2.0];
@@ -301,7 +307,7 @@ mod tests {
         assert_eq!(ratio(&few).unwrap().bounds.unwrap().low, 0.0);
     }
 
-    /// Batches that come in equal pairs count as half as many.
+    /// Batches that come in equal pairs are joined, and have the interval of half as many batches.
     #[test]
     fn correlated_batches_are_joined() {
         let stream = Stream::new(Seed(3), "test", "pairs");
@@ -435,8 +441,8 @@ mod tests {
         }
     }
 
-    /// A busy queue is correlated for longer than a second, so its intervals are too narrow. Joined
-    /// batches and the optimistic flag keep that within bounds.
+    /// A busy queue is correlated for longer than a second, so its intervals are too narrow. At
+    /// least 160 of 200 intervals contain the mean or are called optimistic.
     #[test]
     fn intervals_of_a_busy_queue_are_wider_or_called_optimistic() {
         let (utilisation, mean) = (0.95, 1e6 / 0.05);
@@ -462,8 +468,8 @@ mod tests {
         assert_eq!(quantile(&Kind::Response.histogram(), 0.5, none), None);
     }
 
-    /// About one request in a hundred times out, more in some seconds than in others: p99 is the
-    /// time of either a timeout or another request.
+    /// About one request in a hundred times out, more in some seconds than in others: p99 may be
+    /// the time of a timeout or of another request, and the interval contains both.
     #[test]
     fn quantile_among_ties_may_lie_below_them() {
         let second = |second: u64| {
@@ -495,8 +501,8 @@ mod tests {
         assert_eq!(bounds.low, bounds.high);
     }
 
-    /// At a utilisation of 70 %, the times of a queue determine the median as well as a fifteenth
-    /// as many independent times would, and p99 as well as a fiftieth (by simulation).
+    /// At a utilisation of 70 %, the median of a queue's times is as precise as that of a fifteenth
+    /// as many independent times, and p99 as precise as that of a fiftieth (by simulation).
     #[test]
     fn correlated_times_have_fewer_effective_samples() {
         let worth = |fraction| {

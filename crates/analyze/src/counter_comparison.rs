@@ -3,7 +3,7 @@
 /// A counter of the server, compared with the client's own number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CounterComparison {
-    /// Counter.
+    /// Counter that is compared.
     pub counter: ComparedCounter,
     /// Number that the server counted.
     pub server: f64,

@@ -1,4 +1,5 @@
-//! The phases of a window that an intermittent activity creates.
+//! The phases of a window that an intermittent activity creates. A step is one part of a run that
+//! is divided into [`Steps`](crate::Steps): an interval, or several in a long run.
 
 use std::ops::Range;
 
@@ -31,7 +32,7 @@ pub struct Disturbance {
 pub struct Phase {
     /// Name of the phase.
     pub name: PhaseName,
-    /// Its steps in the order of time.
+    /// Steps of the phase, in the order of time.
     pub steps: Vec<Range<usize>>,
     /// Response times of each of the other jobs.
     pub responses: Vec<Responses>,
@@ -40,13 +41,15 @@ pub struct Phase {
 /// The phases of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PhaseName {
-    /// The steps up to the one with the first intended start.
+    /// The steps before the one with the first intended start, or with the first background work.
     Before,
-    /// The steps with a request in flight; without a timetable, all steps up to the last answer.
+    /// The steps with a request in flight, or with background work. For a job without a timetable,
+    /// all steps from the first intended start to the last answer.
     During,
-    /// The steps without a request in flight, between the first and the last of a timetable.
+    /// The steps without activity between the first and the last activity of a timetable or of
+    /// background work.
     Between,
-    /// The steps after the one with the last answer.
+    /// The steps after the one with the last answer, or with the last background work.
     After,
 }
 

@@ -2,7 +2,7 @@
 //! and the figure of another job that changed with it.
 //!
 //! Effects are derived from [`SideEffects`]. A figure has changed if it differs between two phases
-//! by the measure that the side effects use, and by a fifth or more.
+//! by more than chance explains, and by a fifth or more.
 
 use crate::confidence::Estimate;
 use crate::disturbance::PhaseName;
@@ -44,9 +44,9 @@ pub struct Effect {
 }
 
 /// Returns the changes that all intermittent activity caused at its first start and at its last
-/// end. A job without such a change, for example because the activity was too short to be compared,
-/// has the change from the time before the activity to the time after it, unless a different cause
-/// may explain it.
+/// end. For a job without such a change, for example because the activity was too short to be
+/// compared, returns the change from the time before the activity to the time after it, unless a
+/// different cause may explain that change.
 pub(crate) fn effects(side_effects: &[SideEffects]) -> Vec<Effect> {
     let mut found: Vec<Effect> = side_effects.iter().flat_map(effects_at_ends).collect();
     let between: Vec<Effect> = side_effects.iter().flat_map(effects_after).collect();

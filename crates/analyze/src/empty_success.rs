@@ -1,7 +1,7 @@
 //! Meaningless successes: jobs that ran without an error and did nothing.
 //!
-//! No check objects to them, because each of their requests was answered correctly. A number based
-//! on answers without rows may mean something other than its reader thinks.
+//! Every check passes, because each request of such a job was answered correctly. But a number
+//! based on answers without rows may mean something other than its reader thinks.
 
 use base::{AccountId, Nanos, StatementId};
 use workload::{Placeholders, Requests, Statement};
@@ -17,8 +17,8 @@ pub enum EmptySuccess {
         /// within the run, or is random.
         first: Option<Nanos>,
     },
-    /// No answer in the whole run returned or changed a row, though the job's statements should, or
-    /// no answer to some of its statements.
+    /// No answer in the whole run returned or changed a row, although it should have: no answer of
+    /// the job, or no answer to some of its statements.
     NoRows {
         /// Number of answers: those of the job's requests, or those to `statements`.
         answers: u64,
@@ -36,8 +36,8 @@ impl EmptySuccess {
         }
     }
 
-    /// Returns the numbers of the statements without a row, from 1; none if no statement of the job
-    /// had one.
+    /// Returns the numbers of the statements without a row, from 1; empty if no statement of the
+    /// job had one.
     pub fn statement_numbers(&self) -> Vec<u32> {
         match self {
             EmptySuccess::NothingDue { .. } => Vec::new(),
@@ -75,8 +75,8 @@ fn without_any_row(requests: &Requests, counted: &JobEvidence) -> Option<EmptySu
         .then_some(EmptySuccess::NoRows { answers: ends.completed, statements: Vec::new() })
 }
 
-/// Returns the warning of a job with statements that ask for rows, were answered, and never had
-/// one. Records that do not distinguish the statements have no such warning.
+/// Returns the warning of a job of which some statements ask for rows and were answered, but never
+/// had a row. Records that do not distinguish the statements have no such warning.
 fn without_rows_of_some(requests: &Requests, counted: &JobEvidence) -> Option<EmptySuccess> {
     let (mut answers, mut statements) = (0_u64, Vec::new());
     let answered = counted.statements.iter().flatten();
@@ -95,9 +95,9 @@ fn without_rows_of_some(requests: &Requests, counted: &JobEvidence) -> Option<Em
 const ROW_STATEMENTS: [&str; 9] =
     ["select", "with", "table", "values", "insert", "update", "delete", "replace", "merge"];
 
-/// Returns true for a statement that returns or changes rows where there are any. `select … into`
-/// stores them in the server instead (MySQL manual, "SELECT ... INTO Statement"; PostgreSQL manual,
-/// "SELECT INTO").
+/// Returns true for a statement that returns or changes rows, if there are any. `select … into`
+/// stores the rows in the server instead (MySQL manual, "SELECT ... INTO Statement"; PostgreSQL
+/// manual, "SELECT INTO").
 fn asks_for_rows(statement: &Statement) -> bool {
     let text = statement.text(Placeholders::Question).to_ascii_lowercase();
     let text = without_comments(&text);

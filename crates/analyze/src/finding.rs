@@ -33,7 +33,7 @@ pub enum Finding {
     Achieved(Sending),
     /// Irregularity of the arrivals per second.
     Arrivals(Irregularity),
-    /// Gaps between arrivals.
+    /// Times between arrivals.
     Gaps(Gaps),
     /// Delay of sending.
     SendLag(Lag),
@@ -126,7 +126,7 @@ pub enum RunEnd {
     StoppedByError,
     /// The target was lost.
     TargetLost,
-    /// A file failed.
+    /// A file could no longer be read or written.
     FileFailed,
     /// The record could no longer be written.
     RecorderFailed,
@@ -196,7 +196,7 @@ pub enum Seconds {
         job: String,
         /// Start of the second, since time zero.
         begin: Nanos,
-        /// Relative difference.
+        /// Difference as a fraction of the scheduled number.
         by: f64,
     },
 }
@@ -224,7 +224,7 @@ pub struct Irregularity {
     pub index: f64,
 }
 
-/// Gaps between the arrivals of jobs.
+/// Times between the arrivals of jobs, here called gaps.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Gaps {
     /// The gaps are distributed as in a Poisson process.
@@ -254,7 +254,7 @@ pub struct Lag {
 pub enum LatePart {
     /// One of a hundred.
     Hundredth,
-    /// Every second one.
+    /// One of two.
     Half,
 }
 
@@ -265,9 +265,9 @@ pub enum Stalls {
     None,
     /// At least one stall was too long.
     Longest {
-        /// Length of the longest, in seconds.
+        /// Length of the longest stall, in seconds.
         length_s: f64,
-        /// Start of it, since time zero.
+        /// Start of the longest stall, since time zero.
         at: Nanos,
         /// Number of other stalls.
         others: usize,
@@ -381,14 +381,14 @@ pub enum WindowThird {
 pub enum Backlog {
     /// The backlog did not grow.
     Stable,
-    /// The backlog grew beyond chance, but immaterially.
+    /// The backlog grew by more than chance explains, but not by enough to matter.
     Immaterial,
     /// Queues were full.
     QueuesFull {
         /// Names of the jobs with rejected requests.
         jobs: Vec<String>,
     },
-    /// The backlog grew beyond chance and materially.
+    /// The backlog grew by more than chance explains, and by enough to matter.
     Grows {
         /// Names of the overloaded jobs.
         jobs: Vec<String>,
@@ -428,7 +428,7 @@ pub enum WarmUp {
 /// Change of the median response time.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MedianChange {
-    /// No change beyond chance, or an immaterial one.
+    /// No change, or one that chance explains or that is too small to matter.
     None,
     /// The median changed from the beginning to the end of the window.
     Gradual {
@@ -441,7 +441,7 @@ pub enum MedianChange {
     Abrupt {
         /// Name of the job.
         job: String,
-        /// Relative change.
+        /// Relative change, as a fraction.
         by: f64,
         /// Time of the change, in seconds after time zero.
         at_s: f64,
@@ -547,12 +547,12 @@ pub enum Connections {
 pub enum Files {
     /// Every file was read and written.
     Whole,
-    /// The last record of a pipe may be incomplete.
+    /// A file was a pipe, and the last line of data in it may be incomplete.
     CutOff {
         /// Text of the event.
         text: String,
     },
-    /// A file failed.
+    /// A file could no longer be read or written.
     Failed {
         /// Text of the event.
         text: String,
@@ -591,8 +591,8 @@ pub enum Cycles {
         /// Number of checkpoints before their time.
         requested: f64,
     },
-    /// Number of times that the log was filled from end to end; before each reuse the changes in it
-    /// must have been written back.
+    /// Number of times that the log was filled from end to end; before each reuse of the log, the
+    /// changes in it must have been written back.
     Turns(f64),
 }
 

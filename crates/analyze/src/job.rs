@@ -33,7 +33,8 @@ pub struct JobSummary {
     pub rows_per_s: Option<f64>,
     /// True if response and wait are withheld because the offered load exceeds the capacity.
     pub exceeds_capacity: bool,
-    /// Response times of completed requests, timeouts, and unsent requests at their age.
+    /// Response times of completed requests, timeouts, and unsent requests, which count with their
+    /// age.
     pub response: Distribution,
     /// Mean and quantiles of the response time as estimates, with confidence intervals.
     pub estimates: Responses,
@@ -55,7 +56,7 @@ pub struct JobSummary {
     pub empty_success: Option<EmptySuccess>,
     /// Largest number of open connections at the end of an interval.
     pub connections: u64,
-    /// Parts of the window, of the length in the plan.
+    /// The parts into which the window is divided, each as long as the plan sets.
     pub probes: Vec<Probe>,
     /// The window in at most [`ROWS`](crate::ROWS) parts.
     pub course: Vec<Probe>,
@@ -64,7 +65,7 @@ pub struct JobSummary {
 }
 
 impl JobSummary {
-    /// Returns true if times of this kind are withheld: beyond the capacity, those that include the
+    /// Returns true if times of this kind are withheld: beyond the capacity, times that include the
     /// wait only show the length of the run.
     pub fn is_withheld(&self, kind: Kind) -> bool {
         self.exceeds_capacity
@@ -222,8 +223,8 @@ fn statements(findings: &CheckInput<'_>, account: AccountId) -> Vec<StatementSum
         Reconnect::No => false,
         Reconnect::PerTransaction => true,
     };
-    // If a request is one statement that is sent once, they would repeat the request's service
-    // time.
+    // If a request is one statement that is sent once, the time of this statement would repeat the
+    // service time of the request.
     if requests.statements.len() < 2
         && !requests.transaction
         && requests.retry.is_none()

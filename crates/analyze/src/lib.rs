@@ -63,7 +63,7 @@ pub use finding::{Finding, Obstacle};
 pub use job::{ErrorSummary, JobSummary, NodeSummary, Probe, StatementSummary};
 pub use limiter::finding as limiting;
 pub use limiter::{
-    Component, EvidenceKind, EvidenceNumber, Limiter, ObservedComponents, SHORTEST_LOAD, Suspect,
+    Candidate, Component, EvidenceKind, EvidenceNumber, Limiter, ObservedComponents, SHORTEST_LOAD,
     UtilisedComponent,
 };
 pub use observed::{Growth, Observed};

@@ -13,7 +13,8 @@ pub struct Observed {
     /// Name of the metric within the component.
     pub metric: String,
     /// Readings in order: time since time zero, and value. Beyond two hours, a reading summarizes
-    /// all samples since the previous reading: it is their mean, or the last value of a counter.
+    /// all samples since the previous reading: the reading is their mean or, for a counter, the
+    /// last value.
     pub points: Vec<(Nanos, f64)>,
     /// Extremes of the samples that a reading summarizes, in order; a reading whose samples are
     /// equal has none.

@@ -30,7 +30,7 @@ pub enum JobObstacle {
     NoScheduleOfSeconds,
     /// No job has a schedule of arrivals.
     NoArrivals,
-    /// The run did not wait for all requests, or a file that failed kept requests back.
+    /// The run did not wait for all requests, or requests were left out because a file failed.
     NotWaitedFor,
     /// The offered load exceeds the capacity of every job.
     AllOverloaded,
@@ -41,9 +41,9 @@ pub enum JobObstacle {
         /// Minimum number of seconds.
         seconds: usize,
     },
-    /// No job with Poisson arrivals has enough recorded gaps.
+    /// No job with Poisson arrivals has enough recorded times between arrivals.
     FewGaps {
-        /// Minimum number of gaps.
+        /// Minimum number of these times.
         fewest: u64,
     },
     /// No request was sent.

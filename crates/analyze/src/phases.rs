@@ -39,8 +39,8 @@ pub struct SideEffects {
     pub job: String,
     /// True if the cause is background work of the database.
     pub is_background: bool,
-    /// Length of the longest step of the window, in seconds: the precision with which its phases
-    /// are divided. For background work at least the time between two samples.
+    /// Length of the longest step of the window, in seconds: the precision with which the ends of
+    /// its phases are known. For background work, at least the time between two samples.
     pub resolution_s: f64,
     /// Phase that the others are compared with: of the phases in which the job is not active, the
     /// first that is long enough for intervals, or else the first of them.
@@ -73,7 +73,7 @@ pub struct PhaseFigures {
     pub name: String,
     /// Counts by intended start in the phase.
     pub counts: Counts,
-    /// Completions per second whose end lies in the phase.
+    /// Completions whose end lies in the phase, per second.
     pub throughput_per_s: Option<Estimate>,
     /// Response times.
     pub response: Responses,
@@ -92,7 +92,7 @@ pub enum Figure {
     Quantile(usize),
 }
 
-/// A figure that differs from the figure of the reference by more than chance.
+/// A figure that differs from the figure of the reference by more than chance explains.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     /// Name of the job that the figure belongs to.
@@ -116,14 +116,14 @@ pub struct JobStep {
     pub step: usize,
 }
 
-/// Returns the intermittent jobs of a run. Each divides the window into phases, which have the
-/// figures of the other jobs. `read` returns the response times of the requests whose intended
-/// start lies in a step.
+/// Returns the intermittent jobs of a run. Each divides the window into phases with the response
+/// times of the other jobs. The background work of the database is treated in the same way. `read`
+/// returns the response times of the requests whose intended start lies in a step.
 ///
 /// A job is intermittent if it has a `start`, a `stop` or a `count`, is a timetable, or runs
-/// programs, and if some step of the window lies outside of its activity, as there is nothing to
-/// compare with otherwise. So a timetable as dense as continuous traffic is not intermittent. Parts
-/// of mixes are not judged on their own.
+/// programs, and if some step of the window lies outside of its activity, because without such a
+/// step there is nothing to compare with. So a timetable as dense as continuous traffic is not
+/// intermittent. Parts of mixes are not judged on their own.
 ///
 /// # Errors
 /// The first error that `read` returns.
@@ -279,7 +279,7 @@ impl Figure {
         Figure::Quantile(3),
     ];
 
-    /// Returns true if two values of the figure differ by more than chance.
+    /// Returns true if two values of the figure differ by more than chance explains.
     pub(crate) fn differs(self, from: &Estimate, to: &Estimate) -> bool {
         let is_multiple = self == Figure::Throughput && to.is_multiple_of(from);
         is_multiple || to.differs_from(from)

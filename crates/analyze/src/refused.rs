@@ -62,7 +62,8 @@ impl Evidence {
     }
 
     /// Returns the number of open connections of a job at the end of each step of the window in
-    /// which it has requests to send. The job closes its connections in its last step.
+    /// which it has requests to send. The last step of the job is left out, because the job closes
+    /// its connections in it.
     pub(crate) fn open_connections(
         &self,
         account: AccountId,
@@ -82,7 +83,7 @@ impl Evidence {
     }
 
     /// Returns the connections that a job had, and lacked, since the server refused one. If the
-    /// number of connections is unknown for all steps since then, that of the last known step
+    /// number of connections is unknown for all steps since then, the number at the last known step
     /// counts.
     fn since_refusal(&self, account: AccountId, wanted: u64) -> Option<RefusedConnections> {
         let refused = self.refusals(account).map(|event| event.at).min()?;
@@ -119,8 +120,8 @@ fn is_limit(event: &Event) -> bool {
 }
 
 /// Returns true for the first refusal of connections that a job had lost. The job tries again,
-/// because other clients may hold the connections only for a while, so the refusal does not limit
-/// it.
+/// because other clients may hold the connections only for a while. Such a refusal alone is
+/// therefore no limit.
 fn is_refused_again(event: &Event) -> bool {
     let class = event.error.map(|error| error.class);
     event.kind == EventKind::FirstError && class == Some(Class::TooManyConnections)

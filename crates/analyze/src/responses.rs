@@ -1,7 +1,7 @@
 //! Response times of a part of a run, with confidence intervals.
 //!
-//! The times are read twice, step by step, as the times above a quantile can be counted only when
-//! the quantile is known. Each step is a [`Batch`].
+//! The times are read twice, step by step, because the times above a quantile can be counted only
+//! when the quantile is known. Each step is a [`Batch`].
 
 use std::ops::Range;
 

@@ -63,7 +63,7 @@ pub enum NextSaturationStep {
         step: usize,
         /// Number of earlier attempts at this step.
         attempt: usize,
-        /// The value.
+        /// The value: requests per second, or clients.
         value: f64,
     },
     /// The load is found.
@@ -135,7 +135,7 @@ pub fn next_saturation_step(
 }
 
 /// Returns the load if the last step meets the condition or exceeds the capacity; the outer `None`
-/// means that the quantity was not observed.
+/// means that the quantity was not observed, the inner one that a further step is needed.
 fn judge_last_step(until: Saturated, steps: &[SaturationStep]) -> Option<Option<Saturation>> {
     let (last, before) = steps.split_last()?;
     let found = |step: &SaturationStep, is_first: bool, measured: f64| Saturation {
@@ -263,7 +263,8 @@ mod tests {
         assert_eq!(next(GAIN, &[0.0, 5.0]), run);
     }
 
-    /// Beyond the capacity response times depend on the length of the run.
+    /// Beyond the capacity, response times depend on the length of the run, so the next smaller
+    /// load is used.
     #[test]
     fn load_beyond_the_capacity_is_not_used() {
         for until in [CPU, GAIN] {
@@ -288,7 +289,7 @@ mod tests {
         assert_eq!((gain(0.0, 5.0), gain(0.0, 0.0), gain(4.0, 5.0)), (f64::INFINITY, 0.0, 0.25));
     }
 
-    /// A busy database in a run that the load generator spoiled proves nothing.
+    /// A run that the load generator spoiled proves nothing, even with a busy database.
     #[test]
     fn invalid_step_is_repeated_and_never_saturation() {
         let invalid = SaturationStep { is_instrument_invalid: true, ..step(2.0, 0.99) };

@@ -1,4 +1,4 @@
-//! The division of a run into steps.
+//! The division of a run into steps. Here, a step is a part of a run, not a run of `[saturate]`.
 
 use std::ops::Range;
 

@@ -54,7 +54,7 @@ pub(crate) fn upper_f(f: f64, numerator: f64, denominator: f64) -> f64 {
     IncompleteBeta::new(denominator / 2.0, numerator / 2.0).at(x)
 }
 
-/// The regularized incomplete beta function I_x(a, b) for an a and a b.
+/// The regularized incomplete beta function I_x(a, b) for given a and b.
 #[derive(Clone, Copy)]
 struct IncompleteBeta {
     a: f64,
@@ -68,7 +68,7 @@ impl IncompleteBeta {
         IncompleteBeta { a, b, ln_beta: ln_gamma(a) + ln_gamma(b) - ln_gamma(a + b) }
     }
 
-    /// Returns the value for an x.
+    /// Returns the value of the function at x.
     fn at(self, x: f64) -> f64 {
         if x <= 0.0 || x >= 1.0 {
             return x.clamp(0.0, 1.0);

@@ -11,7 +11,7 @@ use crate::effects::{self, Effect};
 use crate::evidence::{Evidence, LoadEvidence, LoadPoint};
 use crate::job::{self, JobSummary};
 use crate::limiter::finding::UnobservedSource;
-use crate::limiter::{self, Limiter, ObservedComponents, Suspect};
+use crate::limiter::{self, Candidate, Limiter, ObservedComponents};
 use crate::observed::Growth;
 use crate::phases::{self, SideEffects};
 use crate::program::{self, ProgramSummary};
@@ -92,7 +92,7 @@ pub struct LoadSummary {
     /// Processor time of the database, from its first sample on; `None` if it was not seen.
     pub server_cpu: Option<Nanos>,
     /// Limiter of the load.
-    pub limiter: Suspect,
+    pub limiter: Candidate,
     /// Observations of each component during the load.
     pub seen: ObservedComponents,
     /// Sources that could not be observed during the load.

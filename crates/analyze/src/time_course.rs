@@ -1,4 +1,4 @@
-//! The times of a job over the whole run, warm-up included, for figures.
+//! The times and errors of a job's requests over the whole run, warm-up included, for charts.
 
 use std::ops::Range;
 
@@ -11,10 +11,10 @@ use crate::steps::Steps;
 /// Maximum number of columns of a time course.
 pub const MOST_COLUMNS: usize = 360;
 
-/// Number of classes of times per decade.
+/// Number of classes of response times per power of ten.
 const CLASSES_PER_DECADE: f64 = 10.0;
 
-/// The times of a job in consecutive parts of a run.
+/// The response times, service times, waits and send lags of a job in consecutive parts of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TimeCourse {
     /// Consecutive parts of the run, at most [`MOST_COLUMNS`].
@@ -67,7 +67,7 @@ pub struct ColumnTimes<'a> {
 }
 
 impl TimeColumn {
-    /// Summarizes the times of some steps.
+    /// Summarizes the times and errors of a part of the run, given as a range of steps.
     pub fn of(
         steps: &Steps,
         part: Range<usize>,

@@ -1,11 +1,11 @@
 //! Automatic detection of the end of the warm-up.
 //!
-//! MSER-5 (White and Spratt, "Bias mitigation in steady-state simulation", 1998–2000; Hoad,
-//! Robinson and Davies, "Automating warm-up length estimation", 2008): of all cuts in the first
-//! half of a series, the one after which the mean of the rest has the smallest squared standard
-//! error. The series are completions and medians of the steps of a run (one second each in runs of
-//! up to half an hour), five to a batch. A cut at the limit of one half, with different means
-//! before and after it, shows that there was no steady state.
+//! The method is MSER-5 (White and Spratt, "Bias mitigation in steady-state simulation", 1998–2000;
+//! Hoad, Robinson and Davies, "Automating warm-up length estimation", 2008). Of all cuts in the
+//! first half of a series, it chooses the one after which the mean of the rest has the smallest
+//! squared standard error. The series are completions and medians of the steps of a run (one second
+//! each in runs of up to half an hour), five to a batch. A cut at the limit of one half, with
+//! different means before and after it, shows that there was no steady state.
 
 use std::ops::Range;
 
@@ -41,17 +41,17 @@ pub enum WarmupEnd {
     NoSteadyJob,
 }
 
-/// The point after which a series is steady.
+/// The place after which a series is steady.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SteadyStart {
     /// Number of steps of the run that belong to the warm-up.
     pub steps: usize,
-    /// Relative difference of the second half of the run from the first, if it is beyond chance and
-    /// cutting the first half is not enough: there was no steady state.
+    /// Relative difference of the second half of the run from the first, if it is more than chance
+    /// explains and cutting the first half is not enough: there was no steady state.
     pub never_steady: Option<f64>,
 }
 
-/// Finds the point after which a series is steady; `None` if it is too short.
+/// Finds the place after which a series is steady; `None` if the series is too short.
 pub(crate) fn steady_start(series: &[f64]) -> Option<SteadyStart> {
     let batches = series.chunks_exact(BATCH);
     let means: Vec<f64> = batches.map(|batch| batch.iter().sum::<f64>() / BATCH as f64).collect();
@@ -67,8 +67,9 @@ pub(crate) fn steady_start(series: &[f64]) -> Option<SteadyStart> {
     Some(SteadyStart { steps: cut * BATCH, never_steady: differs.then_some(halves.by) })
 }
 
-/// Returns the end of a run's warm-up: the latest of the ends found in several series, each with a
-/// number for every step of the run.
+/// Returns the end of a run's warm-up: the latest of the ends found in several series or, if some
+/// series were never steady, the end of the series that changed most. Each series has a number for
+/// every step of the run.
 pub fn end_of_warmup<'a>(series: impl IntoIterator<Item = &'a [f64]>) -> WarmupEnd {
     let differs = |start: &SteadyStart| start.never_steady.map_or(0.0, f64::abs);
     let mut latest = None;
@@ -102,8 +103,8 @@ pub(crate) fn runs_throughout(job: &Job, span: Range<Nanos>) -> bool {
     lasts && !is_rare
 }
 
-/// Returns the squared standard error of the mean of batch means, up to a factor, as if these were
-/// independent.
+/// Returns the squared standard error of the mean of batch means, up to a factor, as if these means
+/// were independent.
 fn squared_error(means: &[f64]) -> f64 {
     let n = means.len() as f64;
     let mean = means.iter().sum::<f64>() / n;
@@ -153,7 +154,7 @@ mod tests {
         let series = (0..200).map(|run| seconds(run, 120, |at| if at < 60.0 { 1.0 } else { 0.9 }));
         let found: Vec<SteadyStart> = series.map(|series| steady_start(&series).unwrap()).collect();
         let unsteady = found.iter().filter(|start| start.never_steady.is_some_and(|by| by < -0.08));
-        // The rest is cut near the end of the transient, and the remainder is steady.
+        // Nearly every series is cut where its level changes, even if it is not found unsteady.
         let cut_there = found.iter().filter(|start| (55..=60).contains(&start.steps)).count();
         assert!(unsteady.count() >= 150 && cut_there >= 195, "{cut_there}");
     }

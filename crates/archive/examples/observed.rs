@@ -27,7 +27,7 @@ fn observe(path: &Path) -> Result<(), Failure> {
     let mut connection = Connection::open(path)?;
     connection.pragma_update(None, "synchronous", "off")?;
     // Each moment adds to the rows of some hundred series: with the usual cache of 2 MB, most pages
-    // would be written and read again for each of them. In KiB.
+    // would be written and read again for each of them. A negative size of the cache is in KiB.
     connection.pragma_update(None, "cache_size", -256 * 1024)?;
     let transaction = connection.transaction()?;
     let fact = |key: &str| {
@@ -100,7 +100,7 @@ fn sample(
     let kept = record::UNMERGED_PERIOD.0 / 1_000_000_000;
     let sparse = (kept.min(seconds)..=seconds).step_by(SPARSE as usize);
     for second in (0..kept.min(seconds)).chain(sparse) {
-        // No thread wakes at exactly the same point of every second.
+        // No thread wakes at exactly the same moment of every second.
         let at = Nanos::from_secs(second) + Nanos::from_micros(100 + second % 700);
         for ((series, kind), number) in series.iter().zip(&kinds).zip(0_u32..) {
             let value = value(series, *kind, number, second as f64);
@@ -117,7 +117,8 @@ fn sample(
     thinning.end().into_iter().try_for_each(|(number, row)| write(to, number, row))
 }
 
-/// Returns a value of a series that differs by day and night. A third of the series do not change.
+/// Returns the value of a series at second `s`. It differs by day and night; a third of the series
+/// do not change.
 fn value(series: &Series, kind: SampleKind, number: u32, s: f64) -> f64 {
     let noise = (s * f64::from(number + 1)).sin();
     let day = s / 86_400.0 * TAU;

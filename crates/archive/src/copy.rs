@@ -11,8 +11,8 @@ use crate::open::{OpenedRecord, open, open_experiment};
 /// Copies a record, of a run or an experiment, to a new file, byte by byte.
 ///
 /// Changes that a killed writer left incomplete are rolled back first. No writer changes the record
-/// during the copy, so the copy needs no journal. A program that writes the record waits a few
-/// seconds for the copy, and then fails: copy only records that are complete.
+/// during the copy, so the copy needs no journal. A program that writes the record waits up to a
+/// minute for the copy, and then fails: copy only records that are complete.
 ///
 /// # Errors
 /// The file is not a record or is damaged, or the copy exists or cannot be written.
@@ -26,14 +26,15 @@ pub fn copy_record(path: &Path, to: &Path) -> Result<(), RecordError> {
     let unreadable =
         |cause: io::Error| RecordError::new(path, RecordErrorKind::CannotRead).with_cause(cause);
     let mut copy = File::create_new(to).map_err(|cause| cannot_create(to, cause))?;
-    // Closing the file that is copied ends the locks of SQLite on it: nothing is read after it.
+    // Closing a file ends all locks of this process on it, SQLite's too. Nothing is read after
+    // that.
     let mut from = File::open(from).map_err(unreadable)?;
     let copied = io::copy(&mut from, &mut copy);
     copied.map_err(|cause| RecordError::new(to, RecordErrorKind::CannotWrite).with_cause(cause))?;
     Ok(())
 }
 
-/// Removes a fact from the copy of the record of an experiment, and its bytes from the file.
+/// Removes a fact from the copy of an experiment's record, and overwrites its bytes in the file.
 ///
 /// # Errors
 /// The copy cannot be written, or is not the record of an experiment.

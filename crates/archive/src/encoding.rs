@@ -57,7 +57,7 @@ fn write_number(to: &mut Vec<u8>, number: i64) {
     to.push(code as u8);
 }
 
-/// Returns the header of a kind's histogram whose payload has `length` bytes.
+/// Returns the header of a histogram of this kind with a payload of `length` bytes.
 fn header(kind: Kind, length: u32) -> [u8; HEADER] {
     let mut header = [0; HEADER];
     let words = [COOKIE, length, 0, u32::from(kind.digits())].map(u32::to_be_bytes);
@@ -116,7 +116,7 @@ pub(crate) fn add_to_sum(
     })
 }
 
-/// Calls `show` with the indexes and counts of all nonzero counters. Every index is valid for a
+/// Calls `show` with the index and the count of each nonzero counter. Every index is valid for a
 /// histogram of this kind.
 fn decode(
     bytes: &[u8],
@@ -155,7 +155,8 @@ fn payload(bytes: &[u8], kind: Kind) -> Result<&[u8], RowError> {
     }
 }
 
-/// A reader of numbers in zigzag and LEB128 code; a ninth byte has eight bits of its number.
+/// A reader of numbers in zigzag and LEB128 code. All eight bits of a ninth byte belong to its
+/// number.
 struct Numbers<'a> {
     bytes: &'a [u8],
 }
@@ -261,7 +262,7 @@ mod tests {
             let mut theirs = Vec::new();
             V2Serializer::new().serialize(&written.to_histogram(kind), &mut theirs).unwrap();
             match times.is_empty() {
-                // The crate writes a count for the empty first bucket.
+                // The crate `hdrhistogram` also writes a count for the empty first bucket.
                 true => prop_assert_eq!(&bytes[8..], &theirs[8..HEADER]),
                 false => prop_assert_eq!(bytes, &theirs),
             }

@@ -71,7 +71,8 @@ pub enum RecordErrorKind {
 }
 
 impl RecordErrorKind {
-    /// Returns true if the path of a record has no file, or one whose content cannot be read.
+    /// Returns true if the path has no file, or one that cannot be read or is not the expected
+    /// record.
     pub fn is_unreadable(&self) -> bool {
         match self {
             RecordErrorKind::NotFound
@@ -228,7 +229,7 @@ fn cannot_write(path: &Path) -> String {
     )
 }
 
-/// Returns the numbers of the runs that an experiment has.
+/// Returns the part of a message that names the runs of an experiment.
 fn existing_runs(last: u32) -> String {
     match last {
         0 => "it has no run yet".to_owned(),
@@ -292,8 +293,8 @@ impl RowError {
         }
     }
 
-    /// Converts the error to an error of a reader at `place`. SQLite errors about the environment
-    /// (locks, permissions, a failing disk) are not damage.
+    /// Converts the error to a reader's error; `place` names the part of the record that was read.
+    /// SQLite errors about the environment (locks, permissions, a failing disk) are not damage.
     pub(crate) fn into_read_error(self, path: &Path, place: &str) -> RecordError {
         let damaged = |what: String| RecordError::new(path, RecordErrorKind::Damaged(what));
         match self {
@@ -342,7 +343,7 @@ impl From<rusqlite::Error> for RowError {
     }
 }
 
-/// Converts a file system error to one of creating a record.
+/// Converts a file system error to the error of a record that cannot be created.
 pub(crate) fn cannot_create(path: &Path, error: io::Error) -> RecordError {
     match error.kind() {
         io::ErrorKind::AlreadyExists if path.is_dir() => {
@@ -359,7 +360,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the texts of an error of SQLite and of its cause, if it has one.
+    /// Returns the texts of [`sql_cause`] for an SQLite error and of its source, if it has one.
     fn chain(number: i32, words: Option<&str>) -> (String, Option<String>) {
         let words = words.map(str::to_owned);
         let cause = sql_cause(rusqlite::Error::SqliteFailure(ffi::Error::new(number), words));

@@ -19,8 +19,8 @@ use crate::{v1, v2};
 /// The record of an experiment that is being written.
 ///
 /// Everything is written between runs. A transaction is on the disk when it has ended: the record
-/// holds every run that had ended before the process was killed or the machine failed. The error of
-/// writing a record that was deleted or damaged in the meantime is that of reading it.
+/// holds every run that had ended before the process was killed or the machine failed. If the
+/// record was deleted or damaged in the meantime, a failed write returns the error of reading it.
 ///
 /// The file is locked: no other process continues the same experiment; reading it is not affected.
 #[derive(Debug)]
@@ -92,7 +92,7 @@ impl ExperimentContent {
         RecordError::new(path, RecordErrorKind::OtherSearch)
     }
 
-    /// Returns a fact.
+    /// Returns the value of a fact; `None` if the record does not have the fact.
     pub fn fact(&self, key: &str) -> Option<&str> {
         self.facts.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
     }
@@ -119,11 +119,11 @@ fn sorted_by_time(mut notes: Vec<Note>) -> Vec<Note> {
     notes
 }
 
-/// Largest number that a record may have for a round, a place in a round, or an attempt.
+/// Largest number that a record may have for a round, a position in a round, or an attempt.
 const LARGEST_POSITION: u32 = 100_000;
 
 /// Checks the rules that every writer of runs observes: the runs are numbered consecutively, and at
-/// most one run counts for a place in a round.
+/// most one run counts for each position in a round.
 fn check_runs(runs: &[RunRow]) -> Result<(), RowError> {
     let mut counting = BTreeSet::new();
     for (row, expected) in runs.iter().zip(1..) {
@@ -144,10 +144,11 @@ fn check_runs(runs: &[RunRow]) -> Result<(), RowError> {
 }
 
 impl ExperimentWriter {
-    /// Creates the record of an experiment with facts about it and the files that were read.
+    /// Creates the record of an experiment. It contains facts about the experiment, and the files
+    /// that were read before the runs.
     ///
     /// # Errors
-    /// The file exists or cannot be created.
+    /// The record exists or cannot be created.
     pub fn create(
         path: &Path,
         facts: &[(&str, String)],
@@ -170,7 +171,7 @@ impl ExperimentWriter {
     /// As for [`ExperimentContent::read`], or the file cannot be written, or another process
     /// continues the experiment.
     pub fn resume(path: &Path) -> Result<(ExperimentWriter, ExperimentContent), RecordError> {
-        // A file that cannot be opened is reported by the reader.
+        // A file that cannot be opened is not locked; reading it then returns the error.
         let _lock = lock(path)?;
         // Reading rolls back the open transaction of a killed writer.
         let content = ExperimentContent::read(path)?;
@@ -281,12 +282,12 @@ impl ExperimentWriter {
         self.in_transaction(write).map_err(|failure| self.write_error(failure))
     }
 
-    /// Converts an error of a transaction that has ended. If the record was deleted or damaged, the
-    /// error of reading it says so.
+    /// Converts the error of a failed transaction. If the record was deleted or damaged, returns
+    /// the error of reading it instead.
     fn write_error(&self, failure: RowError) -> RecordError {
         let error = failure.into_write_error(&self.path);
         match ExperimentContent::read(&self.path) {
-            // A lock or a failing disk is no damage.
+            // Damage explains the failed write; a lock or a failing disk is no damage.
             Err(cause) if *cause.kind() != RecordErrorKind::CannotRead => cause,
             Ok(_) | Err(_) => error,
         }
@@ -302,8 +303,8 @@ impl ExperimentWriter {
     }
 }
 
-/// Locks the record of an experiment against other writers; `None` if the file cannot be opened for
-/// writing. On a file system without locks, nothing is locked.
+/// Locks the record of an experiment against other writers; returns `None` if the file cannot be
+/// opened for writing. On a file system without locks, nothing is locked.
 fn lock(path: &Path) -> Result<Option<File>, RecordError> {
     let Ok(file) = OpenOptions::new().write(true).open(path) else { return Ok(None) };
     match file.try_lock() {
@@ -328,7 +329,7 @@ mod tests {
         RunRow { position: run - 1, verdict, seed, ..RunRow::new(run, format!("arm-{run}")) }
     }
 
-    /// Writes the record of a run with this setting.
+    /// Writes the record of a run with this value of a setting, and returns its path.
     fn run(place: &TestFolder, name: &str, setting: &str) -> PathBuf {
         let path = place.path(name);
         let mut writer = Writer::create(&path, &header()).unwrap();
@@ -424,8 +425,8 @@ mod tests {
         assert_eq!(content.fact("state"), Some("complete"));
     }
 
-    /// The transaction of a run must be on the disk before the run's own record is removed: 2 is
-    /// `full`.
+    /// The transaction of a run must be on the disk before the run's own record is removed.
+    /// SQLite's `synchronous` must therefore be 2, which is `full`.
     #[test]
     fn every_transaction_of_an_experiment_is_flushed() {
         let place = TestFolder::new("flushed");

@@ -1,8 +1,8 @@
 //! The rows of observations, during a run and during the loads before it.
 //!
-//! Every sample of the first two hours has a row. Later ones are merged ([`Thinning`]) and written
-//! when their bin has ended, so the memory and the rows of a long run are bounded. A killed run
-//! lacks the samples of the bins that were open.
+//! Every sample of the first two hours has a row. Later samples are merged by periods, the bins
+//! ([`Thinning`]), and written when their bin has ended: the memory and the rows of a long run are
+//! bounded. A killed run lacks the samples of the bins that were open.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::v1;
 /// The series of a record, and their open bins.
 pub(crate) struct Observations {
     bins: SampleBins,
-    /// The series that have a row, by their numbers.
+    /// The series that have a row in the table `series`; the index is the number of the series.
     series: Vec<(Series, SampleKind)>,
     of_run: Thinning,
     /// The open bins of loads, by table.
@@ -129,7 +129,7 @@ fn write(to: &Connection, series: i64, row: ThinnedRow) -> Result<(), RowError> 
     row.range.map_or(Ok(()), |range| v1::SampleRangeRow::write(to, series, &range))
 }
 
-/// Writes a row of a load, without its extremes: a load has no figure over time.
+/// Writes a row of a load, without the extremes of samples: no chart shows these rows over time.
 fn write_of_load(
     to: &Connection,
     table: &str,

@@ -19,7 +19,7 @@ use crate::{v1, v2};
 /// The longest wait of a reader for a transaction of an active recorder.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The first bytes of a SQLite file; the application's numbers follow at fixed offsets
+/// The first bytes of a SQLite file; further fields of its header are at the offsets below
 /// (<https://www.sqlite.org/fileformat2.html#the_database_header>).
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 /// The first bytes of a compressed file (RFC 1952, section 2.3.1).
@@ -34,7 +34,7 @@ const PAGES_AT: usize = 28;
 /// Offset of the value that the change counter had when the number of pages was written.
 const VALID_FOR_AT: usize = 92;
 
-/// Place named in errors about a damaged page.
+/// The place that errors name if a page is damaged.
 pub(super) const TABLES: &str = "its tables";
 
 /// A record opened for reading, of a supported version.
@@ -79,8 +79,8 @@ fn open_single(path: &Path) -> Result<OpenedRecord, RecordError> {
     Ok(opened)
 }
 
-/// Returns true if a file is the record of an experiment, by its first bytes alone: its pages are
-/// checked when it is opened.
+/// Returns true if the first bytes of a file are those of an experiment's record. Its pages are not
+/// checked.
 pub fn is_experiment(path: &Path) -> bool {
     read_version(path).is_ok_and(|version| version == v2::VERSION)
 }
@@ -167,7 +167,7 @@ fn read_version(path: &Path) -> Result<i64, RecordError> {
     }
 }
 
-/// Connects to a record; `run` is the run of an experiment that its tables show.
+/// Connects to a record. Of the record of an experiment, the tables then show the run `run`.
 fn connect(path: &Path, run: Option<u32>) -> Result<OpenedRecord, RecordError> {
     if let Err(refusal) = check_companions(path) {
         let place = match refusal == Refusal::Journal {
@@ -357,7 +357,8 @@ pub(super) mod tests {
         assert_eq!(Archive::open(&path).unwrap().end(), None);
     }
 
-    /// Returns a journal that makes SQLite delete a file after a rollback that changes nothing.
+    /// Returns a journal whose rollback changes nothing but makes SQLite delete the file
+    /// `super_journal`.
     fn journal_naming(super_journal: &Path, pages: u32) -> Vec<u8> {
         const MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
         let name = super_journal.as_os_str().as_encoded_bytes();
@@ -376,7 +377,8 @@ pub(super) mod tests {
         journal
     }
 
-    /// A record and the files next to it may come from an untrusted source.
+    /// A record and the files next to it may come from an untrusted source. A journal that names
+    /// another file is refused.
     #[test]
     fn record_does_not_make_sqlite_delete_another_file() {
         let place = TestFolder::new("super-journal");

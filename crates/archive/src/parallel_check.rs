@@ -1,6 +1,6 @@
 //! Reading of a record while another thread checks it.
 //!
-//! The checks of a long record take as long as a third of its reading, and concern the whole file.
+//! The checks of a long record take a third of the time of its reading, and concern the whole file.
 //! The read content is used only if they pass. The sums in the seal are compared with the sums of
 //! the rows that were read, so no row is read for the check alone.
 
@@ -16,17 +16,17 @@ use crate::open::{TABLES, check_pages, connect_again, open};
 use crate::reader::Archive;
 use crate::v1::{self, Seal};
 
-/// Number of SQLite's operations between two tests of the result of the checks.
+/// Number of SQLite's operations after which a statement ends if damage has been found.
 const OPERATIONS: i32 = 10_000;
 
 /// Opens a record, or one run in the record of an experiment, and reads it with `read` while
 /// another thread makes the checks of [`Archive::open`], with the same errors.
 ///
-/// `read` may meet damage that [`Archive::open`] would have refused. Its result is then dropped,
-/// and its statements fail as soon as the damage is known, because pages that refer to each other
-/// could be read forever. After any fault the record is checked first and then read again, because
-/// the order of errors must not depend on the threads, and a record that is written meanwhile is
-/// not damaged.
+/// `read` may meet damage that [`Archive::open`] would have refused. Its result is then dropped.
+/// Its statements fail as soon as the damage is known, because pages that refer to each other could
+/// be read forever. After any error the record is checked once more and then read again: the
+/// returned error does not depend on the timing of the threads, and a record that was written in
+/// the meantime does not count as damaged.
 ///
 /// # Errors
 /// As for [`Archive::open`] and [`Archive::open_run`], and the error of `read` for an intact
@@ -69,14 +69,14 @@ fn read_while_checking<T>(
         let (content, archive) = read?;
         Ok((archive, content, checked?))
     })?;
-    // A run that ended in the meantime has a seal of more rows than were read.
+    // If the run has ended since it was read, its seal counts more rows than were read.
     if let Some(seal) = seal.filter(|_| archive.end().is_some()) {
         archive.check_sums(seal)?;
     }
     Ok((archive, content))
 }
 
-/// Lets statements fail once the record is known to be damaged.
+/// Makes statements fail once the record is known to be damaged.
 fn interrupt_when_damaged(
     connection: &mut Connection,
     is_damaged: &Arc<AtomicBool>,
@@ -86,8 +86,8 @@ fn interrupt_when_damaged(
     Ok(connection.progress_handler(OPERATIONS, Some(handler))?)
 }
 
-/// Checks the pages of a record and the number of rows in each table, and returns the seal. The
-/// record of a killed run has none.
+/// Checks the pages of a record, counts the rows of its tables, and returns the seal with these
+/// numbers; `None` for the record of a killed run.
 fn check(database: &Path, run: Option<u32>) -> Result<Option<Seal>, RowError> {
     let connection = connect_again(database, run)?;
     check_pages(&connection)?;

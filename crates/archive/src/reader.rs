@@ -24,7 +24,7 @@ use crate::v1;
 /// A record opened for reading.
 ///
 /// The record of a killed run has no [`Archive::end`] and is complete up to the last second that
-/// was written; requests that were open then are [`Counts::open`].
+/// was written; requests without an outcome at that time are [`Counts::open`].
 pub struct Archive {
     path: PathBuf,
     header: Header,
@@ -62,7 +62,8 @@ pub struct IntervalCounts {
     pub counts: Counts,
     /// Counters by end.
     pub ends: EndCounts,
-    /// State at the end of the interval, if every lane reported it.
+    /// Requests in flight, waiting requests and connections at the end of the interval; `None` if a
+    /// lane did not report them.
     pub gauge: Option<Gauge>,
 }
 
@@ -114,7 +115,7 @@ pub struct SeriesReadings {
 /// The report of filling a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadReport {
-    /// Final state, or the last known one.
+    /// State of the load at its end, or the last known state.
     pub load: Load,
     /// Progress, once a second.
     pub progress: Vec<LoadPoint>,
@@ -188,7 +189,7 @@ impl Archive {
         Ok(Archive { path, header, time_zero, end, sums, connection, _copy: copy })
     }
 
-    /// Compares the seal of the record with the rows of `interval`.
+    /// Compares the seal with the numbers of rows, and with the sums of the rows of `interval`.
     pub(crate) fn check_sums(&self, seal: v1::Seal) -> Result<(), RecordError> {
         let sums = match self.sums_of_rows() {
             Some(sums) => Ok(sums),
@@ -198,8 +199,8 @@ impl Archive {
         checked.map_err(|failure| self.broken_seal(failure))
     }
 
-    /// Returns the sums of the rows that were read; `None` if the rows of some account were not
-    /// read.
+    /// Returns the sums of the rows that were read; `None` if the rows of at least one account were
+    /// not read.
     fn sums_of_rows(&self) -> Option<v1::Totals> {
         let sums = self.sums.borrow();
         let mut totals = v1::Totals::new();
@@ -327,8 +328,8 @@ impl Archive {
         Ok(events.into_iter().map(with_error).collect())
     }
 
-    /// Adds the errors of a record that contains them only in the texts of the events of first
-    /// errors.
+    /// Adds the errors to the events of a record without the table `event_error`: it names an error
+    /// only in the text of an event of a first error.
     fn with_errors_in_texts(
         &self,
         events: impl Iterator<Item = Event>,
@@ -373,9 +374,9 @@ impl Archive {
             .map_err(|failure| failure.into_read_error(&self.path, "table `meta`"))
     }
 
-    /// Returns the answers to each statement of an account in the whole run; `None` if the record
-    /// does not say which statements returned or changed a row, because it is older or the run was
-    /// killed.
+    /// Returns the number of answers to each statement of an account in the whole run, and a flag
+    /// for each statement that returned or changed a row; `None` if the record does not say which
+    /// statements returned or changed a row, because it is older or the run was killed.
     ///
     /// # Errors
     /// As for [`Archive::intervals`].
@@ -621,7 +622,7 @@ impl Archive {
         &self,
         read: impl FnOnce() -> Result<T, RecordError>,
     ) -> Result<T, RecordError> {
-        // A recorder that is active could not write during a long transaction.
+        // A recorder that is still writing would have to wait during a long transaction.
         if self.end.is_none() || !self.connection.is_autocommit() {
             return read();
         }
@@ -656,7 +657,7 @@ impl Archive {
         })
     }
 
-    /// Returns the first intervals of a histogram's rows, in order.
+    /// Returns the first interval of each row of a histogram, in order.
     ///
     /// # Errors
     /// As for [`Archive::intervals`].

@@ -61,7 +61,7 @@ fn open_to_note(path: &Path) -> Result<File, RecordError> {
 /// record that its owner has made read-only is refused even if this process has the right to write
 /// it.
 fn check_writable(path: &Path) -> Result<(), RecordError> {
-    // Another fault is reported by the reader.
+    // If the file cannot be found, the reader reports this.
     let Ok(file) = fs::metadata(path) else { return Ok(()) };
     if !file.is_file() {
         return Ok(());

@@ -231,7 +231,7 @@ impl Writer {
     }
 
     /// Marks the run as completed. Its rows must add up to `sums` for each job; `events_dropped` is
-    /// the number of events without a row.
+    /// the number of events that were not recorded.
     pub(crate) fn seal(
         &mut self,
         end: &End,

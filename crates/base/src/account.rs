@@ -1,8 +1,8 @@
-//! Accounts of a record.
+//! Accounts of a record: the groups of requests that it counts and times separately.
 
 use crate::by_id::Id;
 
-/// An account of a record, by its index: a job, a part of a job, or a job at one server.
+/// The index of an account of a record: of a job, of a part of a job, or of a job at one server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AccountId(pub u16);
 

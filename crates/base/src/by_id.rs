@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
-/// An id that counts from 0.
+/// An id that is also an index: ids count from 0.
 pub trait Id: Copy {
     /// Returns the id at an index.
     fn at(index: usize) -> Self;
@@ -26,7 +26,7 @@ impl<I: Id, T> ById<I, T> {
         I::at(self.values.len() - 1)
     }
 
-    /// Returns the value of an id, if it has one.
+    /// Returns a mutable reference to the value of an id; `None` if the id has no value.
     #[inline]
     pub fn get_mut(&mut self, id: I) -> Option<&mut T> {
         self.values.get_mut(id.index())
@@ -37,7 +37,7 @@ impl<I: Id, T> ById<I, T> {
         self.values.iter().enumerate().map(|(index, value)| (I::at(index), value))
     }
 
-    /// Iterates over the ids with their values, which can be changed.
+    /// Iterates over the ids with mutable references to their values.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (I, &mut T)> {
         self.values.iter_mut().enumerate().map(|(index, value)| (I::at(index), value))
     }

@@ -60,7 +60,7 @@ pub struct Diagnostic {
     pub span: Option<Span>,
     /// A short text at the caret.
     pub label: String,
-    /// The text to write instead.
+    /// The correction: a text to write instead, or an action.
     pub help: Option<String>,
 }
 
@@ -91,7 +91,7 @@ impl Diagnostic {
         self
     }
 
-    /// Adds the text to write instead.
+    /// Adds the correction: a text to write instead, or an action.
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(help.into());
         self
@@ -146,7 +146,7 @@ struct Excerpt {
     line_number: usize,
     text: String,
     span: Span,
-    /// The caret's column, if the line was cut and the column in the excerpt would mislead.
+    /// Column of the caret in the whole line, from 1; `None` if the line was not cut.
     cut_column: Option<usize>,
 }
 
@@ -172,7 +172,7 @@ impl Excerpt {
         let caret_end = floor_boundary(text, span.end).clamp(caret_start, end);
         let line = without_passwords(&text[from..end]);
         let excerpt = mask(&line, &password_settings_in(&line)).split_off(start - from);
-        // A replaced character may have a different length in bytes.
+        // A replacement may have a different length: the caret is placed by the new lengths.
         let [before, marked, after] = [
             &excerpt[..caret_start - start],
             &excerpt[caret_start - start..caret_end - start],
@@ -201,15 +201,15 @@ impl Excerpt {
     }
 }
 
-/// Replaces each byte of the passwords in the URLs of a text, and in its data source names of Go's
-/// MySQL driver, by an asterisk, which keeps carets in their column. A password may contain
-/// characters that a URL does not allow in it: everything before the last `@` of a word counts as a
-/// login.
+/// Replaces each byte of every password in a text by an asterisk, which keeps carets in their
+/// column. Passwords are found in URLs and in data source names of Go's MySQL driver. A password
+/// may contain characters that a URL does not allow: everything before the last `@` of a word
+/// counts as a login.
 pub fn without_passwords(text: &str) -> String {
     mask(text, &passwords_in(text))
 }
 
-/// Replaces each byte of these ranges by an asterisk.
+/// Replaces each byte of the given ranges by an asterisk.
 fn mask(text: &str, passwords: &[Range<usize>]) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut end = 0;
@@ -222,8 +222,8 @@ fn mask(text: &str, passwords: &[Range<usize>]) -> String {
     shown
 }
 
-/// Returns the ranges of the passwords in the URLs and data source names of a text, in order, with
-/// the same rule as [`without_passwords`].
+/// Returns the ranges of the passwords in the URLs and data source names of a text, in order.
+/// [`without_passwords`] describes the rule.
 pub fn passwords_in(text: &str) -> Vec<Range<usize>> {
     let mut passwords = passwords_of_urls_in(text);
     passwords.extend(passwords_of_go_in(text));

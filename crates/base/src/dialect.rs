@@ -26,7 +26,7 @@ impl Dialect {
         }
     }
 
-    /// Returns the dialect with a name.
+    /// Returns the dialect with a name, if there is one.
     pub fn from_name(name: &str) -> Option<Dialect> {
         Dialect::ALL.into_iter().find(|dialect| dialect.name() == name)
     }

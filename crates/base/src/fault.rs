@@ -9,8 +9,8 @@ pub enum Class {
     Statement,
     /// A constraint was violated: duplicate key, foreign key, check.
     Constraint,
-    /// The work lost against concurrent work and may succeed if retried: deadlock, serialization
-    /// failure, lock wait timeout.
+    /// The transaction conflicted with a concurrent one and may succeed if retried: deadlock,
+    /// serialization failure, lock wait timeout.
     Conflict,
     /// The request took longer than its `timeout`, or was still in flight when the drain ended.
     Timeout,
@@ -51,7 +51,7 @@ impl Class {
         }
     }
 
-    /// Returns the class with a name.
+    /// Returns the class with a name, if there is one.
     pub fn from_name(name: &str) -> Option<Class> {
         Class::ALL.into_iter().find(|class| class.name() == name)
     }

@@ -13,8 +13,8 @@ pub fn spreadsheet_cell<'t>(text: &'t str, show: impl Fn(&'t str) -> Cow<'t, str
 }
 
 /// Returns true if a spreadsheet may evaluate a text: it begins as a formula does and is neither a
-/// number nor an interval. Some spreadsheets skip blanks before a formula, or accept full-width
-/// forms of its first character.
+/// number nor a range of two numbers. Some spreadsheets skip blanks before a formula, or accept
+/// full-width forms of its first character.
 fn is_formula(text: &str) -> bool {
     if text.starts_with(['\t', '\r', '\n']) {
         return true;

@@ -111,7 +111,8 @@ pub fn parse_int(text: &str) -> Result<i64, UnitError> {
 mod tests {
     use super::*;
 
-    /// The results of Go 1.2x, except for the precision of very small and very large numbers.
+    /// The expected results are those of Go 1.2x, except for the precision of very small and very
+    /// large numbers.
     #[test]
     fn numbers_with_a_point_are_read_as_go_reads_them() {
         for (text, digits, scale) in [

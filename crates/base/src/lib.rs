@@ -15,7 +15,7 @@
 //! * [`Secret`]: a string that cannot be printed.
 //! * [`text_hash`]: a hash of a text that never changes.
 //! * [`Target`] and [`UrlOption`]: a parsed URL of a database, and one of its options.
-//! * [`AccountId`]: an account of a record.
+//! * [`AccountId`]: the index of an account, a group of requests that a record counts separately.
 //! * [`NodeId`]: a server of a target.
 //! * [`StatementId`]: a statement of a section.
 //! * [`with_suffix`]: the path of a file next to another one.

@@ -1,6 +1,6 @@
 //! Servers of a target.
 
-/// A server of a target that may have several, by its index in the target's list.
+/// A server of a target, by its index in the target's list of servers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u16);
 

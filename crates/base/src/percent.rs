@@ -1,6 +1,6 @@
 //! Percent-encoding of URLs (RFC 3986, section 2.1).
 
-/// Percent-encodes a part of a URL: all bytes that would not survive being parsed again.
+/// Percent-encodes a part of a URL: every byte except ASCII letters, digits and `-._~/,`.
 pub fn percent_encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {

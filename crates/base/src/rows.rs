@@ -22,13 +22,14 @@ impl RowMemory {
     /// answers do not fail because of large ones.
     const RESERVED_FOR_SMALL: usize = 4 << 20;
 
-    /// Makes an empty buffer that is to be filled.
+    /// Makes an empty buffer that drivers fill with returned rows.
     pub fn buffer(&self) -> Rows {
         let share = Share { memory: self.clone(), buffer: 0, arriving: 0 };
         Rows { share: Some(share), ..Rows::default() }
     }
 
-    /// Takes some bytes for a buffer or a row of `size` bytes; returns false if too few are free.
+    /// Takes `bytes` bytes for a buffer or an arriving row of `size` bytes in all; returns false if
+    /// too few are free.
     fn take(&self, bytes: usize, size: usize) -> bool {
         let limit = match size <= Rows::SMALL_BYTES {
             true => RowMemory::LIMIT,
@@ -187,7 +188,7 @@ impl Rows {
     /// decide how much memory they take.
     pub const LIMIT: usize = 16 << 20;
 
-    /// Size up to which a buffer may take all of the shared memory, in bytes.
+    /// Maximum size of a small buffer, in bytes. Small buffers may take all of the shared memory.
     pub const SMALL_BYTES: usize = 64 << 10;
 
     /// Returns true if the buffer is to be filled.
@@ -214,8 +215,8 @@ impl Rows {
         }
     }
 
-    /// Returns true if a row of `length` bytes may be held by its driver until it is complete;
-    /// otherwise it exceeds a limit. May be called several times for a row.
+    /// Returns true if the driver may hold a row of `length` bytes until the row is complete. If
+    /// not, the rows exceed a limit and are discarded. May be called several times for a row.
     pub fn may_hold_row(&mut self, length: usize) -> bool {
         if self.overflow.is_some() || length <= UNCOUNTED_ROW {
             return self.overflow.is_none();
@@ -236,7 +237,7 @@ impl Rows {
             Field::Bytes(bytes) => bytes.len(),
             Field::Null | Field::Int(_) | Field::Real(_) => 0,
         };
-        // Room for the head of a value, and for the end of its row.
+        // Besides the bytes of a text, a value has at most nine bytes; one byte ends its row.
         if !self.has_room(length + 10) {
             return;
         }
@@ -349,7 +350,7 @@ impl Rows {
     }
 }
 
-/// Splits off the first element of a buffer.
+/// Splits off the first element of a buffer; `None` at its end.
 fn split_part(bytes: &[u8]) -> Option<(RowPart<'_>, &[u8])> {
     let (tag, rest) = bytes.split_first()?;
     let field = |(field, rest)| Some((RowPart::Field(field), rest));

@@ -58,14 +58,14 @@ const SECRET_WORDS: [&str; 18] = [
 /// `GH_PAT`, not `PATH`. A data source name (`dsn`) has a password.
 const SECRET_WHOLE_WORDS: [&str; 4] = ["pw", "pat", "jwt", "dsn"];
 
-/// Number of bytes before a value that are searched for the word or option: a long statement has
-/// many values.
+/// Number of bytes before a value that are searched for a word or an option that precedes a secret.
+/// It is limited because a long statement has many values.
 const LOOK_BACK: usize = 256;
 
 /// Programs whose option `-p` takes a password.
 const PASSWORD_PROGRAMS: [&str; 2] = ["mysql", "mariadb"];
 
-/// Programs with another option for a password.
+/// Programs whose password option has a different name, with this option.
 const PASSWORD_OPTIONS: [(&str, &str); 2] = [("sqlcmd", "-P"), ("redis-cli", "-a")];
 
 /// Text that replaces a secret.
@@ -74,8 +74,8 @@ pub const HIDDEN: &str = "(secret)";
 /// Length in bytes below which a secret is hidden only as a whole word: `a` is in most texts.
 const SHORTEST_PART_OF_WORD: usize = 4;
 
-/// A part of a text of at least this number of characters does not equal a secret, or the beginning
-/// of one, merely by chance.
+/// If at least this many characters of a text equal a secret or its beginning, this is not by
+/// chance.
 const SHORTEST_DISTINCT: usize = 8;
 
 /// Marks for a part of a text that was left out.
@@ -99,7 +99,7 @@ impl Secrets {
     fn sorted(secrets: impl IntoIterator<Item = Secret>) -> Secrets {
         let mut all: Vec<Secret> =
             secrets.into_iter().filter(|secret| !secret.expose().is_empty()).collect();
-        // Longest first: one may be a part of another.
+        // Longest first: a secret may be a part of a longer one.
         all.sort_by(|one, other| {
             let order = other.expose().len().cmp(&one.expose().len());
             order.then_with(|| one.expose().cmp(other.expose()))
@@ -128,7 +128,8 @@ impl Secrets {
         Secrets::new(all.into_iter().flat_map(|one| one.0))
     }
 
-    /// Adds each secret in another form, in which a text may contain it.
+    /// Adds, for each secret, the form into which `form` converts it, because a text may contain
+    /// the secret in that form.
     #[must_use]
     pub fn with_form(self, form: impl Fn(&str) -> String) -> Secrets {
         let forms: Vec<Secret> =
@@ -138,7 +139,7 @@ impl Secrets {
 
     /// Returns the secrets of eight characters or more, the only ones to hide in texts with names
     /// and settings. Hiding a password such as `on` there would make half of a text unreadable, and
-    /// the gaps would reveal the password.
+    /// the places where it is hidden would reveal the password.
     #[must_use]
     pub fn distinct(self) -> Secrets {
         let is_distinct = |secret: &Secret| secret.expose().chars().count() >= SHORTEST_DISTINCT;
@@ -150,10 +151,10 @@ impl Secrets {
         self.0.is_empty()
     }
 
-    /// Returns a text with [`HIDDEN`] in place of each secret. A beginning of a secret, of eight
-    /// characters or more, is also replaced where the text may have been cut off: before `…` or
-    /// `...`, and at the end of a text of at least 60 bytes, or of a part of that length between
-    /// two `'`.
+    /// Returns a text with [`HIDDEN`] in place of each secret. The first eight or more characters
+    /// of a secret are also replaced where the text may have been cut off: before `…` or `...`, at
+    /// the end of a text of at least 60 bytes, or at the end of a part of that length between two
+    /// `'`.
     pub fn hide(&self, text: &str) -> String {
         self.0.iter().fold(text.to_owned(), |text, secret| hide_one(&text, secret.expose()))
     }
@@ -195,9 +196,8 @@ fn is_separator(character: char) -> bool {
     character.is_whitespace() || matches!(character, '=' | ':' | '\'' | '"' | '`' | '(')
 }
 
-/// Returns true if a statement ends with a clause of MySQL or MariaDB for a password, in which a
-/// name follows the word for a secret: `set password for ann =`, `identified with sha256_password
-/// by`.
+/// Returns true if a statement of MySQL or MariaDB ends with a password clause in which a name
+/// follows the word for a secret: `set password for ann =`, `identified with sha256_password by`.
 fn follows_password_clause(text: &str) -> bool {
     let last: Vec<&str> = text.split_whitespace().rev().take(4).collect();
     matches!(
@@ -317,7 +317,8 @@ mod tests {
         assert!(Secrets::default().is_empty() && !secrets.is_empty());
     }
 
-    /// Servers cut texts that they quote, and records cut messages of servers.
+    /// Servers cut texts that they quote, and records cut messages of servers. The beginning of a
+    /// secret that is left by a cut is hidden too.
     #[test]
     fn beginning_of_a_secret_is_hidden_where_a_text_was_cut() {
         let secret = "s3cr3t-Pa55-of-ann";
@@ -373,7 +374,7 @@ mod tests {
         assert_eq!(hide("hun@ter2", "got 'hun@ter2'"), "got '(secret)'");
         let url = "postgres://ann:hun%40te%2Fr2@h";
         assert_eq!(hide("hun@te/r2", url), "postgres://ann:(secret)@h");
-        // Letters within words are no password.
+        // A secret of one letter is hidden only as a whole word.
         assert_eq!(hide("a", "a table has a row"), "(secret) table has (secret) row");
         // `user "(secret)"` would show that the password is the name of the user.
         assert_eq!(hide("ann", "user \"ann\" of shop"), "user \"ann\" of shop");

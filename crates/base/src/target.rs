@@ -33,8 +33,8 @@ impl TargetKind {
         ("testbed", TargetKind::Testbed),
     ];
 
-    /// Returns the SQL dialect, if it follows from the kind alone; see [`Target::dialect`]. The
-    /// simulated server has none and gets SQLite's.
+    /// Returns the SQL dialect of this kind. The dialect of a private server also depends on its
+    /// URL; see [`Target::dialect`]. The simulated server has no dialect and gets SQLite's.
     pub fn dialect(self) -> Dialect {
         match self {
             TargetKind::Sqlite | TargetKind::Sim => Dialect::Sqlite,
@@ -236,7 +236,7 @@ impl TargetError {
         url.contains('@') || *self == TargetError::PortIsNoNumber
     }
 
-    /// Returns the correction of the URL, if the message does not contain it.
+    /// Returns the correction of the URL; `None` if the message of the error contains it.
     pub fn remedy(&self) -> Option<String> {
         self.part_and_remedy().1
     }
@@ -274,7 +274,7 @@ impl TargetError {
     }
 }
 
-/// Returns the place of a whole part of a URL: `%2` is not found within `%20`.
+/// Returns the byte at which a part of a URL begins, as a whole part: `%2` is not found in `%20`.
 fn find_part(url: &str, part: &str) -> Option<usize> {
     let ends_part = |next: Option<char>| next.is_none_or(|next| ":/?&=@".contains(next));
     let is_whole = |at: &usize| {
@@ -466,7 +466,7 @@ pub fn fraction_of_percentage(text: &str) -> Option<String> {
     if whole.len() + decimals.len() == 0 || !are_digits(whole) || !are_digits(decimals) {
         return None;
     }
-    // Moving the point keeps every digit, where a division of 0.7 by 100 would not.
+    // Moving the decimal point in the text is exact; a division such as 0.7 by 100 is not.
     let whole = format!("{:0>3}", whole.trim_start_matches('0'));
     let (ones, hundredths) = whole.split_at(whole.len() - 2);
     let fraction = format!("{ones}.{hundredths}{decimals}");
@@ -481,7 +481,7 @@ fn decode_secret(text: &str) -> Result<String, TargetError> {
     decode_bytes(text).ok_or(TargetError::Escape(EscapedPart::Password))
 }
 
-/// Percent-decodes a text (RFC 3986, section 2.1).
+/// Percent-decodes a text (RFC 3986, section 2.1); `None` if an escape or the UTF-8 is invalid.
 fn decode_bytes(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();

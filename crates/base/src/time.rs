@@ -1,7 +1,7 @@
 //! Instants and spans on the run's monotonic clock.
 //!
-//! A [`Stamp`] is an instant, a [`Nanos`] a span. The types keep them apart: two stamps subtract to
-//! a span, a stamp and a span add to a stamp, and nothing else compiles.
+//! A [`Stamp`] is an instant, a [`Nanos`] a span. The types keep them apart: a stamp plus a span is
+//! a stamp, and the sum of two stamps does not compile.
 
 use std::fmt;
 use std::iter::Sum;

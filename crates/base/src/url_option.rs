@@ -15,7 +15,7 @@ pub struct UrlOption<'a> {
     pub value: &'a str,
 }
 
-/// An option that cannot be used as written, as a message with the remedy.
+/// The error about an option that cannot be used as written: a message with the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionError(String);
 
@@ -47,7 +47,7 @@ impl UrlOption<'_> {
     /// Parses the value as one of `words`.
     ///
     /// # Errors
-    /// Another word.
+    /// The value is not one of `words`.
     pub fn word(&self, words: &[&'static str]) -> Result<&'static str, OptionError> {
         let known = words.iter().find(|word| **word == self.value);
         known.copied().ok_or_else(|| OptionError(unknown_value(self.value, self.name, words)))

@@ -70,13 +70,13 @@ impl Values {
         self.buffer.clear();
     }
 
-    /// Appends a value without text.
+    /// Appends a value that is not a text.
     #[inline]
     pub fn push(&mut self, value: Value) {
         self.items.push(value);
     }
 
-    /// Appends the text that `write` appends to the buffer.
+    /// Appends a text, which `write` writes at the end of the buffer.
     pub fn push_text(&mut self, write: impl FnOnce(&mut String)) {
         let text = self.text(write);
         self.items.push(Value::Text(text));
@@ -117,7 +117,7 @@ impl Values {
     /// Returns the text that is the value at an index of the list.
     ///
     /// # Panics
-    /// If the value there is not a text, or there is none.
+    /// If the value at this index is not a text, or if there is no such value.
     #[inline]
     pub fn text_at(&self, place: u32) -> &str {
         match self.items[place as usize] {

@@ -96,7 +96,7 @@ pub(crate) enum Command {
 pub(crate) struct UnpackedRecord {
     /// The record, as named on the command line.
     pub(crate) record: PathBuf,
-    /// The name of the file or folder in the command of the record.
+    /// The file or folder that the command in the record names.
     pub(crate) file: PathBuf,
     /// The temporary folder with the unpacked files.
     pub(crate) folder: PathBuf,
@@ -130,7 +130,7 @@ pub(crate) struct FileArgs {
     /// Warm-up to exclude from the measurement: a duration, or `auto` to detect it after the run.
     #[arg(long, value_parser = parse_warmup, value_name = "D|auto", allow_hyphen_values = true)]
     pub(crate) warmup: Option<Warmup>,
-    /// Spacing of the arrivals of all open jobs.
+    /// Distribution of the arrivals of all jobs with a rate, except timetables.
     #[arg(long)]
     pub(crate) arrival: Option<ArrivalArg>,
     /// The seed of every schedule and value.
@@ -165,12 +165,12 @@ impl FileArgs {
     }
 }
 
-/// The spacing of arrivals.
+/// The distribution of arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ArrivalArg {
-    /// Exponential gaps, independent of each other.
+    /// Independent arrivals: exponential times between them.
     Poisson,
-    /// Even gaps.
+    /// Equal times between arrivals.
     Uniform,
 }
 
@@ -664,11 +664,11 @@ pub(crate) enum Format {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cpus(pub(crate) Vec<usize>);
 
-/// A URL argument. An invalid one is reported later: clap's message would repeat it, with its
-/// password.
+/// A URL argument. An invalid URL is reported later, because clap's message would repeat the URL
+/// with its password.
 pub(crate) type Url = Result<Target, TargetError>;
 
-/// A host argument; an invalid one is reported later for the same reason.
+/// A host argument. An invalid host is reported later, for the same reason as an invalid [`Url`].
 pub(crate) type Host = Result<RemoteHost, String>;
 
 fn parse_host(text: &str) -> Result<Host, Infallible> {
@@ -679,8 +679,8 @@ fn parse_url(url: &str) -> Result<Url, Infallible> {
     Ok(Target::parse(url))
 }
 
-/// Returns the parser of the name of a new file. A file `-` would surprise those who expect a
-/// stream.
+/// Returns the parser of the name of a new file. Refuses `-`: a user who writes it expects a
+/// stream, and not a file of this name.
 fn new_file() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| match path.as_os_str() == "-" {
         false => Ok(path),

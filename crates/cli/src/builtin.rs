@@ -10,7 +10,7 @@ pub(crate) struct Builtin {
     pub(crate) text: &'static str,
 }
 
-/// The extension of workload files. All other files are inputs of one of these.
+/// The extension of workload files. All other files are inputs of a workload file.
 const EXTENSION: &str = ".ini";
 
 macro_rules! builtin {

@@ -21,8 +21,8 @@ use crate::complain::Complaint;
 /// The ending of the name of an archive.
 pub(crate) const ARCHIVE_ENDING: &str = ".tar.gz";
 
-/// The ending of the name of the record in a bundle. No other file of a bundle has it, except input
-/// files, which are in a folder of their own.
+/// The ending of the name of the record in a bundle. No other file of a bundle has this ending,
+/// except input files, which are in a folder of their own.
 pub(crate) const RECORD_ENDING: &str = ".assay";
 
 /// The limits of an archive, for writing and for reading it.
@@ -78,7 +78,7 @@ pub(crate) fn fits(path: &str) -> bool {
 /// Packs files of a folder, by their paths in it, below the folder `top` of a new archive.
 ///
 /// # Errors
-/// A file cannot be read, there is too much for an archive, or it cannot be written.
+/// A file cannot be read, the files are too large for an archive, or the archive cannot be written.
 pub(crate) fn pack(folder: &Path, files: &[String], top: &str, to: File) -> Result<(), PackError> {
     pack_within(LIMITS, folder, files, top, to)
 }
@@ -146,7 +146,8 @@ pub(crate) fn unpack(path: &Path) -> Result<ExtractedRecord, Complaint> {
     }
 }
 
-/// Returns the folder of unpacked records: `TMPDIR`, or else one that is hardly ever in memory.
+/// Returns the folder of unpacked records: `TMPDIR`, or else a folder that is hardly ever in
+/// memory.
 fn folder_of_large_files(set: Option<OsString>) -> PathBuf {
     match set {
         Some(folder) => PathBuf::from(folder),
@@ -296,7 +297,7 @@ mod tests {
             self.0.path().join(name)
         }
 
-        /// Packs files with these names, whose content is the name.
+        /// Packs a file for each of these names; its content is its name.
         fn pack(&self, to: &str, names: &[&str]) -> Vec<u8> {
             self.pack_within(LIMITS, to, names).unwrap();
             fs::read(self.at(to)).unwrap()

@@ -140,13 +140,13 @@ pub(crate) fn print_usage(mut error: clap::Error) -> ExitCode {
 /// Returns the text of an error that quotes an argument with terminal control characters.
 ///
 /// Clap does not escape the argument. The text therefore has no colours, and its lines are
-/// indented, as one of them may be the argument's.
+/// indented, because one of them may come from the argument.
 fn printable_usage(error: &clap::Error) -> String {
     format!("{}\n", stderr::message(render(error, false).trim_end()))
 }
 
-/// Points out commands that have an option which this one lacks. Clap's own suggestion, to pass it
-/// as a file name, helps less.
+/// Points out the commands that have the option which this command lacks. Clap's own suggestion, to
+/// pass the option as a file name, helps less.
 fn point_to_other_commands(error: &mut clap::Error) {
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return };
     if error.kind() != ErrorKind::UnknownArgument || !option.starts_with('-') {

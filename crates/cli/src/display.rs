@@ -29,7 +29,7 @@ pub(crate) use watcher::Watcher;
 pub(crate) struct Display {
     shared: Arc<Shared>,
     display_thread: Mutex<Option<JoinHandle<()>>>,
-    /// State of the run of an experiment that is to begin.
+    /// State of the next run of an experiment, until this run begins.
     next: Mutex<Option<State>>,
 }
 
@@ -60,12 +60,12 @@ impl Display {
         Display::of(ProgressStyle::Silent, State::of_experiment(ask))
     }
 
-    /// Records the run of an experiment that is to begin.
+    /// Records the next run of an experiment.
     pub(crate) fn expect_run(&self, order: &Order) {
         *self.next.lock().expect("nothing panics here") = Some(State::of(order));
     }
 
-    /// Shows the run that was expected, with its live figures.
+    /// Shows the run that [`Display::expect_run`] recorded, with its live figures.
     pub(crate) fn watch_run(&self, live: LiveView) {
         let next = self.next.lock().expect("nothing panics here").take();
         if let Some(next) = next {
@@ -98,7 +98,7 @@ impl Display {
         Display { shared, display_thread: Mutex::new(display_thread), next: Mutex::default() }
     }
 
-    /// Returns a view of the run for its pages.
+    /// Returns a view of the run for the web pages that show it.
     pub(crate) fn watcher(&self) -> Watcher {
         Watcher::new(Arc::clone(&self.shared))
     }
@@ -153,8 +153,8 @@ impl Listener for Display {
                 elapsed: *elapsed,
             },
             RunEvent::Counting { table } => Phase::Counting { table: (*table).to_owned() },
-            // The writer may arrive at once; the next refresh shows the pipe only if it is still
-            // awaited.
+            // The writer may arrive at once; the next refresh shows the pipe only if its writer is
+            // still awaited.
             RunEvent::AwaitingWriter { file } => {
                 state.awaited.push((*file).to_owned());
                 return;

@@ -15,7 +15,7 @@ pub(crate) enum Exit {
     Missed,
     /// An error in usage, file or statement, before anything was measured.
     Usage,
-    /// The run is invalid, or suspect with `--strict`.
+    /// The run is INVALID, or SUSPECT with `--strict`.
     Invalid,
     /// The target was unreachable at the start, or from some point to the end.
     Unreachable,

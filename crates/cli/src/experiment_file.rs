@@ -25,7 +25,7 @@ pub(crate) struct ExperimentFile {
     pub(crate) source: SourceText,
     /// The path of the file.
     pub(crate) path: PathBuf,
-    /// Access to the files below its folder.
+    /// Access to the files below the folder of this file.
     pub(crate) files: Files,
     /// The other files that were read with this one.
     pub(crate) parts: Vec<PathBuf>,
@@ -190,8 +190,8 @@ fn reason_unobserved(
     unobserved_cpu(owner, &target, &arm.plan.observe, is_virtual)
 }
 
-/// Warns of bets on processor time, and of a best point chosen by it, if processor time cannot be
-/// observed in an arm: they would not be judged.
+/// Warns of bets on processor time, and of a best point that is chosen by processor time, if it
+/// cannot be observed in an arm. Neither would be judged.
 fn warn_of_unobserved_metrics(file: &ExperimentFile, is_virtual: bool) {
     let reason = |metric: &RunMetric| {
         let Quantity::Cpu(owner, _) = metric.quantity else { return None };

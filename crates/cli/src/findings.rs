@@ -153,8 +153,8 @@ fn mutation_row(mutation: &Mutation) -> [String; 3] {
     [mutation.fault.to_owned(), result.to_owned(), first + &more]
 }
 
-/// Formats rows as aligned columns; the columns in `left_aligned` are left-aligned, the others
-/// right-aligned.
+/// Formats rows as aligned columns; the columns in `left_aligned` are left-aligned, the other
+/// columns right-aligned.
 pub(crate) fn table<const N: usize>(rows: &[[String; N]], left_aligned: &[usize]) -> String {
     format_columns(rows, &Vec::from_iter(0..N), left_aligned)
 }

@@ -1,7 +1,7 @@
 //! Translation of the parameters of Go's database drivers into options of assay's URLs.
 //!
-//! Go programs pass such parameters on as typed, and so do files and scripts for dbbench. A
-//! parameter with a counterpart is translated, one without effect here is reported, and one that
+//! A Go program passes such parameters to its driver as typed, so scripts for dbbench contain them.
+//! A parameter with a counterpart is translated, one without effect here is reported, and one that
 //! would change the measurement is refused; none is dropped silently. Options of assay are kept.
 
 use base::{Nanos, TargetKind, closest, either};
@@ -32,14 +32,14 @@ enum Mapping {
     Seconds(&'static str),
     /// No effect, for this reason.
     NoEffect(&'static str),
-    /// Unsupported, or written elsewhere; the text is the remedy.
+    /// Not accepted: unsupported, or to be written elsewhere; the text is the reason or the remedy.
     Refused(&'static str),
 }
 
 use Mapping::{NoEffect, Refused, Same, Seconds, Values};
 
-/// The options of assay's URLs that name servers on a network (`docs/targets.md`), including the
-/// options of a single kind.
+/// The options of assay's URLs that name servers on a network (`docs/targets.md`), including those
+/// of a single kind of server.
 const NETWORK_OPTIONS: [&str; 9] = [
     "tls",
     "tls-ca",
@@ -147,8 +147,8 @@ const POSTGRES: &[Parameter] = &[
     parameter("dbname", Refused("write `--database`")),
 ];
 
-/// Translates the parameters for a kind of target; only servers on a network have a Go driver in
-/// dbbench.
+/// Translates the parameters for a kind of target. Only servers on a network have a Go driver in
+/// dbbench; for other targets, the parameters are returned unchanged.
 ///
 /// # Errors
 /// A parameter or value has no counterpart; the message says which option to write, and repeats no
@@ -222,7 +222,8 @@ impl TranslatedOptions {
     }
 }
 
-/// Translates a value; an unknown one may already be assay's if the option has the same name.
+/// Translates a value. If parameter and option have the same name, an unknown value is taken as
+/// assay's own and returned unchanged.
 fn translate_value(
     name: &str,
     option: &str,

@@ -1,8 +1,9 @@
 //! The flag grammar of Go programs.
 //!
-//! `-x` is `--x`; a value follows as `-x=v` or `-x v`; the value of a switch follows only as
-//! `-x=false`. The first word that is not a flag ends the flags, as `--` does. If a flag has
-//! several values, the last one applies. No message repeats a value, as it may be a password.
+//! `-x` and `--x` mean the same. A flag takes its value as `-x=v` or `-x v`; a switch takes one
+//! only as `-x=false`. The first word that is not a flag ends the flags, as `--` does. If a flag is
+//! given several times, its last value applies. No message repeats a value, because it may be a
+//! password.
 
 use std::ffi::{OsStr, OsString};
 
@@ -23,7 +24,7 @@ pub(crate) struct Flag {
 pub(crate) enum FlagArgument {
     /// No argument, `=true` or `=false`.
     Switch,
-    /// A value, which the help calls by this name.
+    /// A value; the string is the name of the value in the help.
     Value(&'static str),
 }
 
@@ -41,7 +42,7 @@ pub(crate) struct ParsedFlags {
 /// Parses the words of a command line.
 ///
 /// # Errors
-/// A flag is wrong; the error is a sentence about it.
+/// A flag is unknown, or its value is missing or invalid; the error is a sentence that says so.
 pub(crate) fn parse(flags: &'static [Flag], words: &[OsString]) -> Result<ParsedFlags, String> {
     let mut typed = ParsedFlags::default();
     let mut words = words.iter();

@@ -38,7 +38,7 @@ pub(crate) struct Argument {
     pub(crate) text: String,
     /// Groups of the argument, as arms of the comparison.
     pub(crate) groups: Vec<ArmId>,
-    /// Index of the experiment, if the argument means all arms of one.
+    /// Index of the experiment, if the argument stands for all of its arms.
     pub(crate) experiment: Option<usize>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Group {
     pub(crate) runs: Vec<GroupRun>,
     /// Validity of the runs.
     pub(crate) validity: ArmValidity,
-    /// The arm of an experiment to which the runs belong, if they belong to one.
+    /// The arm to which the runs belong, if they are runs of an experiment.
     pub(crate) arm: Option<ExperimentArm>,
 }
 

@@ -118,7 +118,7 @@ pub(crate) fn explanations() -> Vec<Explanation> {
     all
 }
 
-/// Returns the terms of the glossary: an item for each, `* **word**, **other** (of what): text`.
+/// Returns the terms of the glossary. Each is an item: `* **word**, **other** (of what): text`.
 fn terms(page: &str) -> Vec<Explanation> {
     let term = |item: &str| {
         let item = item.split("\n\n").next()?;
@@ -146,8 +146,8 @@ fn sections(page: &str) -> Vec<Explanation> {
     page.split("\n### ").skip(1).filter_map(section).collect()
 }
 
-/// Returns the rows of the first table of a part. The first cell has the names, and the others
-/// are explained by the titles of their columns.
+/// Returns the rows of the first table of a part. The first cell of a row has the names; the text
+/// has the other cells, each after the title of its column.
 fn rows_of_table(topic: Topic, part: &str) -> Vec<Explanation> {
     let mut lines = part.lines().skip_while(|line| !line.starts_with("| "));
     let titles = lines.next().map(cells).unwrap_or_default();

@@ -61,8 +61,8 @@ struct InputReader {
     folder: PathBuf,
     /// Values that no recorded text may contain.
     secrets: Vec<Secrets>,
-    /// True if a URL or a parameter in the files of the workload may contain a password. A value
-    /// that the command line replaces is in no plan.
+    /// True if a plan has a secret, or a URL with a password. A value in the files that the command
+    /// line replaces is in no plan, and does not count here.
     has_password: bool,
 }
 
@@ -127,7 +127,7 @@ impl InputReader {
 /// Returns the SHA-256 of a file, in hexadecimal.
 ///
 /// # Errors
-/// It cannot be read.
+/// The file cannot be read.
 pub(crate) fn sha256(path: &Path) -> io::Result<String> {
     Content::read(path).map(|content| content.sha256)
 }

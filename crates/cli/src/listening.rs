@@ -1,4 +1,4 @@
-//! Servers of pages: their addresses, and the complaint about one that cannot be used.
+//! Servers of pages: their addresses, and the complaint about an address that cannot be used.
 
 use std::io::{self, ErrorKind};
 
@@ -16,8 +16,8 @@ pub(crate) enum ServedPages {
     ReadOnlyRecords,
     /// A run in progress.
     Run,
-    /// The metrics of a run in progress. Their address has no token, because monitoring systems
-    /// have fixed ones.
+    /// The metrics of a run in progress. Their address has no token, because a monitoring system is
+    /// configured with a fixed address.
     Metrics,
 }
 
@@ -67,7 +67,7 @@ impl ServedPages {
     }
 }
 
-/// Listens at an address, and warns of one that other machines can reach.
+/// Listens at an address, and warns if other machines can reach it.
 ///
 /// # Errors
 /// The address is in use, not of this machine, or not known.

@@ -5,8 +5,8 @@ const BLOCK_SIZE: usize = 16 << 20;
 
 /// Makes the allocator keep the memory of a histogram for the next one. The C library returns freed
 /// memory to the system above a limit, which it raises to twice the size of the largest block that
-/// was mapped and freed (mallopt(3), `M_MMAP_THRESHOLD`); the histograms of a thousand seconds or
-/// records would otherwise spend half of the time in page faults.
+/// was mapped and freed (mallopt(3), `M_MMAP_THRESHOLD`); without this, reading the histograms of a
+/// thousand seconds or records would spend half of the time in page faults.
 pub(crate) fn retain_freed_memory() {
     drop(std::hint::black_box(Vec::<u8>::with_capacity(BLOCK_SIZE)));
 }

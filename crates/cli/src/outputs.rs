@@ -31,8 +31,8 @@ pub(crate) struct Outputs<'a> {
     pub(crate) op_log: Option<&'a OpLogPlan>,
 }
 
-/// Returns the complaint about a new file that cannot be written; `option` is the option that names
-/// another file.
+/// Returns the complaint about a new file that cannot be written; `option` is the option with which
+/// the user can name another file.
 pub(crate) fn cannot_write(path: &Path, error: &io::Error, option: &str) -> Complaint {
     let shown = path.display();
     match error.kind() {
@@ -58,7 +58,7 @@ pub(crate) fn cannot_write(path: &Path, error: &io::Error, option: &str) -> Comp
 /// because it could be mistaken for a complete one.
 ///
 /// # Errors
-/// The file exists, or the system's error.
+/// The file exists, or the operating system cannot write it.
 pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = File::create_new(path)?;
     let written = file.write_all(bytes);
@@ -121,7 +121,7 @@ fn databases(plan: &Plan) -> impl Iterator<Item = ProtectedFile> {
     plan.target.iter().chain(named).flat_map(database)
 }
 
-/// Returns the file of a database and the files that SQLite keeps next to it, which may hold data
+/// Returns the file of a database, and the files that SQLite keeps next to it: they may hold data
 /// that is not yet in the database file.
 fn database(target: &Target) -> Vec<ProtectedFile> {
     let Endpoint::File(path) = &target.endpoint else { return Vec::new() };

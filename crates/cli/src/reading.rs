@@ -31,8 +31,8 @@ pub(crate) struct ReadPurpose<'a> {
     pub(crate) record: Option<&'a Path>,
 }
 
-/// Reads, parses and checks a workload file and its target, and prints warnings. Every command
-/// begins with this, so all agree on the errors of a file and a URL.
+/// Reads, parses and checks a workload file and its target, and prints warnings. The commands on
+/// workload files begin with this function, so they all report the same errors of a file and a URL.
 ///
 /// # Errors
 /// The file cannot be read, is not a text, or asks for something impossible.
@@ -120,7 +120,7 @@ fn url_complaint(problem: &impl std::error::Error) -> Complaint {
     Complaint::new(format!("--url: {problem}"))
 }
 
-/// Adds the remedy of an invalid URL to a complaint about it, if the error has one.
+/// Adds the remedy of the error to the complaint about an invalid URL, if the error has a remedy.
 fn with_remedy(complaint: Complaint, error: &TargetError) -> Complaint {
     match error.remedy() {
         Some(remedy) => complaint.help(remedy),
@@ -143,7 +143,7 @@ pub(crate) fn target_of(url: Option<&Url>) -> Result<Option<Target>, Complaint> 
 
 /// Returns the text of the file, its path, and the settings that override it.
 fn read_source(args: &FileArgs) -> Result<(SourceText, PathBuf, Overrides), Complaint> {
-    // The options are checked first: an error in one is not an error of the file.
+    // The options are checked first: an error in an option is not an error of the file.
     let overrides = overrides(args)?;
     let path = resolve_path(&args.file)?;
     let text = read_text(&path)?;

@@ -24,7 +24,8 @@ pub(crate) struct RecordFile {
 }
 
 impl RecordFile {
-    /// Takes the record out of the bundle that is named; any other file is left to its reader.
+    /// Opens the named file. If it is a bundle, takes the record out of it; any other file is not
+    /// read yet.
     ///
     /// # Errors
     /// A bundle is damaged or too large, or has no record.
@@ -54,11 +55,11 @@ impl RecordFile {
         archive::is_experiment(self.path())
     }
 
-    /// Reads the record, or one run in the record of an experiment. The answer calls the record by
-    /// its name on the command line.
+    /// Reads the record, or one run in the record of an experiment. The result names the record as
+    /// the command line does.
     ///
     /// # Errors
-    /// It is not a record or is damaged, or has no such run.
+    /// The file is not a record, is damaged, or has no such run.
     pub(crate) fn read(&self, run: Option<u32>) -> Result<RecordedRun, Complaint> {
         let read = answer::read(self.path(), run);
         let mut read = read.map_err(|error| Complaint::of(&error))?;
@@ -66,11 +67,10 @@ impl RecordFile {
         Ok(read)
     }
 
-    /// Reads the answer of an experiment. The answer calls the record by its name on the command
-    /// line.
+    /// Reads the answer of an experiment. The answer names the record as the command line does.
     ///
     /// # Errors
-    /// It is not the record of an experiment, or is damaged.
+    /// The file is not the record of an experiment, or is damaged.
     pub(crate) fn experiment(&self) -> Result<ExperimentView, Complaint> {
         Ok(self.view_of(&RecordedExperiment::read(self.path())?))
     }

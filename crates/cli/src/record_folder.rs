@@ -1,8 +1,8 @@
 //! The records of a folder, for a history of them.
 //!
 //! Files whose names end in `.assay` are read, including those in subfolders, except hidden files
-//! and links. A file that cannot be used is named with the reason, and is not an error; neither is
-//! a link, a subfolder that cannot be read, or a copy of another record.
+//! and links. A file that cannot be used is named with the reason, and is not an error. The same
+//! applies to a link, a subfolder that cannot be read, and a copy of another record.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -38,15 +38,15 @@ const MAX_DEPTH: usize = 8;
 /// The records of a folder.
 #[derive(Debug, Default)]
 pub(crate) struct RecordFolder {
-    /// The records. Each arm of an experiment is a separate record, and in a sweep each arm at each
-    /// point.
+    /// The records of the history: a file has one for each arm of an experiment, and in a sweep one
+    /// for each arm at each point.
     pub(crate) records: Vec<HistoryRecord>,
     /// Files that are left out.
     pub(crate) skipped: Vec<SkippedFile>,
 }
 
-/// A single run, an arm of an experiment (at one point of its sweep, if it has one), or a capacity
-/// search.
+/// A record of the history, which may be a part of a file: a single run, an arm of an experiment
+/// (at one point of its sweep, if it has one), or a capacity search.
 #[derive(Debug)]
 pub(crate) struct HistoryRecord {
     /// Path of the file below the folder.
@@ -61,9 +61,9 @@ pub(crate) struct HistoryRecord {
     pub(crate) is_virtual: bool,
     /// Name of the workload file.
     pub(crate) workload: String,
-    /// Arm of the experiment, if the record is one.
+    /// The arm, if the record is an arm of an experiment.
     pub(crate) arm: Option<RecordedArm>,
-    /// Point of the sweep, if the record belongs to one.
+    /// The point, if the record belongs to a point of a sweep.
     pub(crate) point: Option<RecordedPoint>,
     /// Work and servers of the runs.
     pub(crate) key: SeriesKey,
@@ -428,8 +428,8 @@ fn read_experiment(path: &Path, file: &str) -> Result<FileRecords, Skip> {
     Ok(FileRecords { file: file.to_owned(), identity, records })
 }
 
-/// Returns the reason why the record of an experiment cannot be read: the search of another
-/// version, or the given damage.
+/// Returns the reason why the record of an experiment cannot be read: another version of Assay
+/// executed its capacity search, or the record has the given damage.
 pub(crate) fn unread_experiment(path: &Path, damage: impl Into<String>) -> Skip {
     match ExperimentContent::read(path).is_ok_and(|it| lacks_answer(&it)) {
         true => {
@@ -440,8 +440,8 @@ pub(crate) fn unread_experiment(path: &Path, damage: impl Into<String>) -> Skip 
     }
 }
 
-/// Returns a record for each arm, and in a sweep for each arm at each point: points have different
-/// loads, and no common mean.
+/// Returns a record for each arm, and in a sweep for each arm at each point: the points differ in
+/// the varied key, and have no common mean.
 fn records_of_arms(
     recorded: &RecordedExperiment,
     file: &str,
@@ -482,7 +482,8 @@ fn records_of_arms(
     Ok(records)
 }
 
-/// Returns the load that the experiment has found for its arms, if it searched for one.
+/// Returns the rate or concurrency that a search for saturation has found for the arms; `None`
+/// without a search or a result.
 fn found_load(recorded: &RecordedExperiment) -> Option<FoundLoad> {
     match (&recorded.outline.saturate, recorded.saturation) {
         (Some(question), Some(NextSaturationStep::Found(found))) => {

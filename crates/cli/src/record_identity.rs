@@ -10,15 +10,15 @@ use crate::recorded_experiment::RecordedExperiment;
 /// The identity of a record: a hash of its facts and figures, without the notes of reviewers.
 ///
 /// In real time, no two runs have the same start. In virtual time all runs have the same start, so
-/// a repetition with the same seed cannot be distinguished from a copy: it is the same run, and no
-/// further evidence. In a history, where a repetition belongs to another day, records in virtual
-/// time have no identity.
+/// a repetition with the same seed cannot be distinguished from a copy: it counts as the same run,
+/// and as no further evidence. In a history, a repetition counts as a record of its own, so records
+/// in virtual time have no identity there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct RecordIdentity([u8; 32]);
 
 impl RecordIdentity {
-    /// Returns the identity of a run as evidence. In virtual time, runs share it if they have the
-    /// same plan, seed, target, version of the program and figures.
+    /// Returns the identity of a run as evidence. In virtual time, two runs have the same identity
+    /// if they have the same plan, seed, target, version of the program and figures.
     pub(crate) fn of_evidence(header: &Header, figures: &RunFigures) -> RecordIdentity {
         RecordIdentity::of_run(header, figures).unwrap_or_else(|| {
             let (command, workload) = (String::new(), String::new());

@@ -40,7 +40,7 @@ pub(crate) struct RecordIndex {
 }
 
 impl RecordIndex {
-    /// Returns the row of a file that has not changed.
+    /// Returns the row of a file; `None` if the file is new or has changed.
     pub(crate) fn get(&self, file: &str, key: FileKey) -> Option<&FolderRow> {
         self.entries.get(file).filter(|(known, _)| *known == key).map(|(_, row)| row)
     }
@@ -50,7 +50,7 @@ impl RecordIndex {
         self.entries.insert(row.file.clone(), (key, row));
     }
 
-    /// Removes the rows of all other files; returns true if there were any.
+    /// Removes the rows of all files that are not in `files`; returns true if any row was removed.
     pub(crate) fn retain(&mut self, files: &HashSet<&str>) -> bool {
         let before = self.entries.len();
         self.entries.retain(|file, _| files.contains(file.as_str()));

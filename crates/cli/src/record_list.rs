@@ -1,6 +1,6 @@
 //! The records of a folder as a list, newest first.
 //!
-//! Only files that are new or changed are read; the rows of the others come from the
+//! Only files that are new or changed are read; the rows of the other files come from the
 //! [index](RecordIndex). Every request searches the folder again, and a name leads to a file only
 //! if the search has found it: no name leads out of the folder, and no link is followed.
 
@@ -59,7 +59,7 @@ pub(crate) struct RefreshedList {
 }
 
 impl RecordList {
-    /// Opens the list of a folder, with the index of the cache folder if there is one.
+    /// Opens the list of a folder, with the index of the cache folder, if there is such a folder.
     pub(crate) fn open(folder: &Path, cache: Option<&Path>) -> RecordList {
         let index_file = cache.map(|cache| IndexFile::new(cache, folder));
         let index = index_file.as_ref().map(IndexFile::read).unwrap_or_default();
@@ -71,7 +71,7 @@ impl RecordList {
         &self.folder
     }
 
-    /// Returns the path of a file of the list.
+    /// Returns the path of a file of the list; `None` if the list has no such file.
     pub(crate) fn path(&self, name: &str) -> Result<Option<PathBuf>, Complaint> {
         let mut found = self.search()?.files.into_iter();
         Ok(found.find(|file| file.name == name).map(|file| file.path))
@@ -206,7 +206,7 @@ fn row_of_run(archive: &Archive, name: &str) -> Result<FolderRow, Skip> {
         headline: "killed, or still running".to_owned(),
         notes: report::listed_notes(&about.notes),
     };
-    // The measurements of a run in progress are left alone.
+    // The measurements of a run in progress are not read.
     if about.ended.is_none() {
         return Ok(row);
     }
@@ -221,7 +221,7 @@ fn row_of_run(archive: &Archive, name: &str) -> Result<FolderRow, Skip> {
     Ok(FolderRow { state, headline: headline(&page), ..row })
 }
 
-/// Returns the end of a run that did not complete, and the answers.
+/// Returns the end of the run, if it did not complete, followed by the first answers.
 fn headline(page: &Page) -> String {
     let ending = page.headline.ending.iter().map(|remark| match remark {
         Remark::Sentence { tone: _, lead, rest } => format!("{lead}{rest}"),
@@ -237,7 +237,7 @@ fn headline(page: &Page) -> String {
 }
 
 fn row_of_experiment(path: &Path, name: &str) -> Result<FolderRow, Skip> {
-    // A file that cannot be read is distinguished from one that contradicts itself.
+    // If the file cannot be read, this fails first; a later error concerns its content.
     ExperimentContent::read(path)?;
     let view = match experiment::view(path) {
         Ok(view) => view,

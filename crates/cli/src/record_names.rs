@@ -97,8 +97,8 @@ fn is_match(pattern: &str, name: &OsStr) -> bool {
     !is_hidden && matches(pattern, name)
 }
 
-/// Returns true if a name matches a pattern. Backtracking to the last `*` alone suffices, and takes
-/// a time of at most the product of both lengths.
+/// Returns true if a name matches a pattern. It is enough to backtrack to the last `*`; the time is
+/// at most proportional to the product of both lengths.
 fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), name.chars().collect());

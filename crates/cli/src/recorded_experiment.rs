@@ -39,17 +39,18 @@ pub(crate) const QUESTION_REMEDY: &str =
 pub(crate) struct RecordedExperiment {
     /// The question.
     pub(crate) outline: Outline,
-    /// The design of its statistics.
+    /// The statistical design of the experiment.
     pub(crate) design: Design,
     /// Names of the arms.
     pub(crate) names: Vec<String>,
-    /// The results, without the comparisons that an undeclared difference decides.
+    /// The results. Metrics whose comparison an undeclared difference makes meaningless are marked
+    /// as not comparable.
     pub(crate) results: ExperimentResults,
-    /// The curves of its sweep, if it has one.
+    /// The curves of the sweep, if the experiment has one.
     pub(crate) sweep: Option<SweepResults>,
     /// Undeclared differences of each arm: from the first arm, and between its own rounds.
     pub(crate) undeclared: Vec<UndeclaredDifference>,
-    /// The result of its search for saturation, if it has one.
+    /// The result of the search for saturation, if the experiment has one.
     pub(crate) saturation: Option<NextSaturationStep>,
     /// The capacity search, if the experiment is one.
     pub(crate) search: Option<RecordedSearch>,
@@ -61,7 +62,7 @@ impl RecordedExperiment {
     /// Reads the record of an experiment.
     ///
     /// # Errors
-    /// It is not the record of an experiment, is damaged, or its question cannot be read.
+    /// The file is not the record of an experiment, is damaged, or its question cannot be read.
     pub(crate) fn read(path: &Path) -> Result<RecordedExperiment, Complaint> {
         let mut content = ExperimentContent::read(path).map_err(|error| Complaint::of(&error))?;
         let text = content.fact(EXPERIMENT).unwrap_or_default();
@@ -210,7 +211,8 @@ fn show_examples(content: &mut ExperimentContent, plan: &RunPlan) -> Result<(), 
     Ok(())
 }
 
-/// Returns the declarations of two arms that only one of them has: equal ones are not a difference.
+/// Returns the declared differences that only one of two arms has. A declaration that both arms
+/// have is no difference between them.
 fn differing_declarations(
     ours: &[(String, String)],
     theirs: &[(String, String)],

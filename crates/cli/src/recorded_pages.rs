@@ -1,5 +1,5 @@
-//! The pages of `assay serve`: the list of the records of a folder, the pages of each and of its
-//! notes, and the comparison of two.
+//! The pages of `assay serve`: the list of the records of a folder, the page of a record, the page
+//! of its notes, and the comparison of two records.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ use crate::user;
 /// Maximum number of rows of a page of the list.
 const MOST_ROWS: usize = 1_000;
 
-/// Maximum number of words of a search; the others are ignored.
+/// Maximum number of words of a search; further words are ignored.
 const MOST_WORDS: usize = 20;
 
 /// The pages of a folder of records.
@@ -27,11 +27,11 @@ pub(crate) struct RecordedPages {
     list: RecordList,
     /// True if notes may be added.
     takes_notes: bool,
-    /// Held while the page of a record or a comparison is created: its records are in memory during
-    /// this time.
+    /// Held while the page of a record or of a comparison is created, because the records are in
+    /// memory during this time.
     records: TimedMutex,
-    /// Held while the list is created, which waits neither for large pages nor for the writing of
-    /// notes.
+    /// Held while the list is created. The list waits neither for large pages nor for notes to be
+    /// written.
     lists: TimedMutex,
     /// Held while a page of notes is created or a note is added.
     notes: TimedMutex,
@@ -122,7 +122,8 @@ impl RecordedPages {
         Ok(Response::page(status, report::served_comparison_html(&view)))
     }
 
-    /// Returns a record of the list, or with `#ARM` an arm of an experiment, and its shown name.
+    /// Returns a record of the list or, for a name with `#ARM`, an arm of an experiment; the text
+    /// is the name for display.
     fn argument(&self, name: &str) -> Result<(String, RecordName), PageRefusal> {
         // Unlike its path, the name in the list shows each byte that is not UTF-8.
         let shown = self.list.folder().join(name).display().to_string();

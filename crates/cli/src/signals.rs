@@ -27,7 +27,7 @@ enum FirstInterrupt {
 }
 
 /// Handles SIGINT, SIGTERM and the loss of the terminal (SIGHUP) for the rest of the program's
-/// life, and announces each one's effect through `announce`.
+/// life, and announces the effect of each signal through `announce`.
 ///
 /// # Errors
 /// The operating system refuses a handler or a thread.

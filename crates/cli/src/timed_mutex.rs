@@ -24,7 +24,7 @@ impl TimedMutex {
         TimedMutex { max_wait, is_locked: Mutex::new(false), unlocked: Condvar::new() }
     }
 
-    /// Locks the mutex; `None` if it is not unlocked in time.
+    /// Locks the mutex; `None` if another thread still holds it after the longest wait.
     pub(crate) fn lock(&self) -> Option<TimedMutexGuard<'_>> {
         let wait = Duration::from_nanos(self.max_wait.0);
         let waited =

@@ -27,7 +27,7 @@ impl UnpackedFiles {
     ///
     /// # Errors
     /// The record does not contain the text of a file, and the current folder does not have the
-    /// same file; or a file lies outside of the folder of the first one.
+    /// same file; or a file lies outside of the folder of the first file.
     pub(crate) fn unpack(files: &[InputFile], name: &Path) -> Result<UnpackedFiles, Complaint> {
         let is_recorded = |name: &Path| files.iter().any(|file| Path::new(&file.path) == name);
         let names = [name, Path::new(EXPERIMENT)];
@@ -49,8 +49,8 @@ impl UnpackedFiles {
         Ok(UnpackedFiles { folder, main_file })
     }
 
-    /// Replaces the file that the command of the record names by the unpacked file, which is
-    /// removed with this value.
+    /// Puts the unpacked file in place of the file that the command of the record names. The
+    /// unpacked file is removed with this value.
     pub(crate) fn replace_file(&self, args: &mut FileArgs, record: &Path) {
         debug_assert!(self.main_file.starts_with(self.folder.path()), "it is one of the files");
         args.unpacked = Some(UnpackedRecord {
@@ -89,15 +89,15 @@ fn unpack_one(file: &InputFile, folder: &Path) -> Result<(), Complaint> {
     }
 }
 
-/// The origin of an unpacked file.
+/// The origin of an unpacked file, or the reason why a file was not copied.
 enum FileOrigin {
     /// The record has its text.
     InRecord,
     /// A file that was copied from the current folder.
     InCurrentFolder,
-    /// Another file of this name.
+    /// Not copied: the file of this name in the current folder has different content.
     Different,
-    /// No file of this name.
+    /// Not copied: the current folder has no file of this name.
     Missing,
 }
 

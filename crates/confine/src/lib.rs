@@ -5,10 +5,10 @@
 //! folder of the record, unless the user has allowed more ([`Reach`]).
 //!
 //! The invariant: within [`Reach::Folder`] no symbolic link is followed below the folder, no hidden
-//! file is opened, no opening waits for another program except for a pipe of records, no existing
-//! file is written to, and no file is created whose name another program would act on. Paths are
-//! resolved one component at a time from an open folder (`openat` with `O_NOFOLLOW`), which leaves
-//! no time between check and use to exchange a file.
+//! file is opened, no opening waits for another program unless a [pipe](Files::open_pipe) is
+//! expected, no existing file is written to, and no file is created whose name another program
+//! would act on. Paths are resolved one component at a time from an open folder (`openat` with
+//! `O_NOFOLLOW`), which leaves no time between check and use to exchange a file.
 //!
 //! Paths in URLs are only checked here ([`check_below_here`], [`check_database_below_here`]):
 //! SQLite opens its files by name, and a certificate or key is read anew for each driver. The check
@@ -203,7 +203,7 @@ pub fn check_database_below_here(path: &Path) -> io::Result<()> {
 }
 
 /// Returns the open folder and the name of a file below the current folder, and its kind; `None` if
-/// it does not exist.
+/// the file does not exist.
 fn find_below_here(path: &Path) -> io::Result<Option<(NamedFile<'_>, FileType)>> {
     let shown = path.to_str().ok_or(Refusal::Outside)?;
     let found = NamedFile::find(Path::new("."), shown).and_then(|place| {
@@ -260,7 +260,8 @@ impl<'n> NamedFile<'n> {
         Ok(FileType::from_raw_mode(found.st_mode))
     }
 
-    /// Returns the kind of the file if it can be an input: opening a device may have side effects.
+    /// Returns the kind of the file, or an error if it cannot be an input. Devices are refused,
+    /// because opening a device may have side effects.
     fn input_kind(&self) -> io::Result<FileType> {
         match self.kind()? {
             FileType::Symlink => Err(Refusal::Link.into()),

@@ -1,4 +1,4 @@
-//! Activity counters kept by the server itself, used to check a client's counts.
+//! Activity counters kept by the server itself, used to check Assay's own counts.
 //!
 //! One reading is taken before the measured phase and one after it. Their difference is the
 //! server's total activity in between, including Assay's own traffic other than requests: logins,
@@ -25,10 +25,10 @@ impl Count {
     }
 }
 
-/// The counters of a server.
+/// A counter of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counter {
-    /// Committed transactions, or executed `commit` statements.
+    /// Committed transactions of PostgreSQL, or executed `commit` statements of MySQL and MariaDB.
     Commits,
     /// Transactions rolled back.
     Rollbacks,
@@ -124,8 +124,7 @@ impl OwnTraffic {
         self.other_sessions.load(Ordering::Relaxed) != u64::MAX
     }
 
-    /// Returns the number of other clients' sessions when first reported; the first call reports
-    /// `now`.
+    /// Returns the number of other clients' sessions that the first call reported as `now`.
     pub(crate) fn other_sessions(&self, now: u64) -> u64 {
         let order = Ordering::Relaxed;
         match self.other_sessions.compare_exchange(u64::MAX, now, order, order) {

@@ -13,10 +13,10 @@ use crate::session_ids::{SessionId, SessionIds};
 use crate::table::Table;
 use crate::work::{PreparedId, Step, Work};
 
-/// Maximum size of generated values, in bytes: beyond it, they are sent before more are generated.
+/// Size of the generated values, in bytes, above which they are sent before more are generated.
 const MOST_BYTES_HELD: usize = 16 << 20;
 
-/// A database of one kind at one address.
+/// A database of one kind, at the address or addresses of a URL.
 pub trait Driver: Clone + Send + 'static {
     /// The type of the connections that it opens.
     type Connection: Connection;
@@ -69,7 +69,8 @@ pub trait Driver: Clone + Send + 'static {
     }
 
     /// Returns the name under which the servers show this driver's sessions to other clients:
-    /// PostgreSQL's `application_name`, or the user of MySQL and MariaDB.
+    /// PostgreSQL's `application_name`, or the user of MySQL and MariaDB. `None` for other
+    /// databases.
     fn session_name(&self) -> Option<&str> {
         None
     }
@@ -101,9 +102,9 @@ pub trait Connection: Sized + 'static {
     /// having a session for it.
     ///
     /// # Errors
-    /// Class `TooManyConnections` with [`Code::NO_SESSION`](base::Code::NO_SESSION) if no answer
-    /// arrives within the connect timeout, the server has answered other sessions, and [time
-    /// zero](Driver::time_zero) is not set; `Disconnect` if no answer arrives otherwise.
+    /// No answer arrives within the connect timeout. The class is `TooManyConnections`, with
+    /// [`Code::NO_SESSION`](base::Code::NO_SESSION), if the server has answered other sessions and
+    /// [time zero](Driver::time_zero) is not set; otherwise it is `Disconnect`.
     fn await_session(&mut self) -> impl Future<Output = Result<(), Error>> {
         std::future::ready(Ok(()))
     }
@@ -138,7 +139,7 @@ pub trait Connection: Sized + 'static {
     /// reset.
     ///
     /// The first error ends the request; an open transaction is rolled back before this returns. A
-    /// transaction that is begun and not committed stays open in the next run.
+    /// transaction that the steps begin and do not commit is still open in the next call.
     ///
     /// If the future is dropped before it is ready, the connection can only be abandoned and the
     /// content of `work` is lost.
@@ -213,8 +214,8 @@ pub trait Connection: Sized + 'static {
 /// Writes all batches with inserts of `at_once` rows, and single-row inserts for the remainder.
 /// `text` returns the statement for a number of rows.
 ///
-/// A batch may be larger than memory, so one that exceeds [`MOST_BYTES_HELD`] is sent in several
-/// pieces within one transaction.
+/// A batch may be larger than memory. A batch that exceeds [`MOST_BYTES_HELD`] is therefore sent in
+/// several pieces within one transaction.
 pub(crate) async fn insert_rows<C: Connection>(
     connection: &mut C,
     columns: usize,
@@ -271,7 +272,7 @@ struct Piece {
 }
 
 impl Inserts {
-    /// Generates the next rows of a batch: all of them, or as many as may be held in memory.
+    /// Generates the next rows of a batch: all remaining rows, or as many as may be held in memory.
     fn take_piece(&self, batches: &mut impl Batches, values: &mut Values) -> Piece {
         let mut rows = 0_usize;
         loop {

@@ -18,7 +18,7 @@ struct ErrorDetails {
     class: Class,
     code: Code,
     message: Box<str>,
-    /// The server, if its target has several.
+    /// The server to which the error is attributed, if its target has several servers.
     node: NodeId,
     /// True if the message contains the address of the server.
     names_server: bool,
@@ -59,7 +59,7 @@ impl Error {
     }
 
     /// Returns the same error in class `Disconnect`, for a server that closed the connection after
-    /// sending it.
+    /// it had sent the error.
     pub(crate) fn as_disconnect(&self) -> Error {
         Error(Box::new(ErrorDetails { class: Class::Disconnect, ..(*self.0).clone() }))
     }

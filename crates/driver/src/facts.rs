@@ -74,7 +74,7 @@ const LOCATORS: [&str; 25] = [
     "log_error",
 ];
 
-/// Substrings of the names of settings that locate or identify a server by a number.
+/// Substrings of the names of settings whose numbers locate or identify a server.
 const NUMERIC_LOCATORS: [&str; 5] = ["port", "server_id", "gtid_", "pid", "timestamp"];
 
 /// Names, or parts of names, of settings that match [`LOCATORS`] by chance.
@@ -139,7 +139,7 @@ impl Setting<'_> {
     }
 }
 
-/// Returns a value as recorded: one line without terminal control characters.
+/// Returns a value as recorded: one line without terminal control characters; `unknown` for `None`.
 pub(crate) fn recorded_text(value: Option<&str>) -> String {
     let Some(value) = value else { return UNKNOWN.to_owned() };
     let line = shortened(&printable(value.trim()), LONGEST);
@@ -152,13 +152,13 @@ pub(crate) fn recorded_text(value: Option<&str>) -> String {
 pub(crate) fn shortened(text: &str, most: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(most) else { return text.to_owned() };
     let (begin, hash) = (&text[..end], text_hash(text));
-    // The hash is folded, as its authors recommend for fewer bits: eight digits are enough here.
+    // Eight digits are enough here. The hash is folded to 32 bits as its authors recommend.
     let hash = (hash >> 32) as u32 ^ hash as u32;
     format!("{begin}… ({} characters, {hash:08x})", text.chars().count())
 }
 
-/// Returns the facts from a table of settings, whose columns are name, value and, if the server
-/// reports it, default: one fact per setting, the number of these facts, and the defaults.
+/// Returns the facts from a table of settings: one fact per setting, the number of these facts, and
+/// the defaults. The table's columns are name, value and, if the server reports it, default.
 pub(crate) fn settings(table: Option<&Table>) -> Vec<(String, String)> {
     let count = |count: String| (database::SETTINGS.to_owned(), count);
     let Some(table) = table else { return vec![count(UNKNOWN.to_owned())] };
@@ -181,7 +181,8 @@ pub(crate) fn settings(table: Option<&Table>) -> Vec<(String, String)> {
     facts
 }
 
-/// Returns the columns of the first row as facts with these names; `unknown` if there is no row.
+/// Returns one fact per name: the values of the first row, in the order of the columns. A fact is
+/// `unknown` if there is no row.
 pub(crate) fn columns(names: &[&str], table: Option<&Table>) -> Vec<(String, String)> {
     let row = table.and_then(|table| table.rows.first());
     let value = |place: usize| row.and_then(|row| row.get(place)?.as_deref());

@@ -52,7 +52,7 @@ pub enum Method {
     LoadData,
 }
 
-/// Builds the error of a COPY or LOAD DATA whose number of rows `stored` differs from the number
+/// Builds the error for a COPY or LOAD DATA whose number of rows `stored` differs from the number
 /// `sent`. Triggers of some databases skip rows, or store them elsewhere.
 #[cold]
 pub(crate) fn row_count_mismatch(statement: &str, stored: u64, sent: u64) -> Error {
@@ -165,7 +165,7 @@ impl Insert<'_> {
     }
 }
 
-/// Builds the error of a method that a database does not have.
+/// Builds the error for a method that a database does not have.
 pub(crate) fn unsupported_method(kind: &str, method: Method) -> Error {
     let words = format!("{kind} has no method `{}`: write `method = auto`", method.word());
     Error::new(Class::Statement, Code::new("method"), words)

@@ -1,12 +1,12 @@
 //! Handoff between a task and the thread of its connection.
 //!
-//! SQLite blocks, and so does waiting for a program, so each such connection has its own thread.
-//! Task and thread share a slot that holds one message at a time: a command for the thread, or its
-//! answer for the task. The slot is a mutex with a condition variable for the thread and a waker
-//! for the task. It is the one exception to the rule that the measured path takes no lock: only the
-//! task and the thread contend for it, and neither holds it while working. The cost per request,
-//! beyond the work itself, is waking the thread and the task: about 5 µs of processor time and 5 to
-//! 10 µs of delay (2 cores, Linux, November 2026).
+//! Calls of SQLite block, and waiting for a program blocks too. Each connection of these two kinds
+//! therefore has its own thread. Task and thread share a slot that holds one message at a time: a
+//! command for the thread, or its answer for the task. The slot is a mutex with a condition
+//! variable for the thread and a waker for the task. This mutex is the one exception to the rule
+//! that the measured path takes no lock: only the task and the thread contend for it, and neither
+//! holds it while working. The cost per request, beyond the work itself, is waking the thread and
+//! the task: about 5 µs of processor time and 5 to 10 µs of delay (2 cores, Linux, November 2026).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -90,7 +90,7 @@ impl<O, A> Mailbox<O, A> {
         }
     }
 
-    /// Tells the thread to end after its current work. Returns true if it is working.
+    /// Tells the thread to end after its current work. Returns true if the thread is working.
     pub(crate) fn hang_up(&self) -> bool {
         let slot = self.slot();
         self.is_abandoned.store(true, Ordering::Release);

@@ -1,4 +1,4 @@
-//! A database that answers at once and leaves only the generator's own cost.
+//! A database that answers at once: the time of a request is the generator's own cost.
 
 use base::{Clock, Dialect, Nanos};
 use record::environment::SERVER;
@@ -27,7 +27,7 @@ impl Driver for Null {
         false
     }
 
-    /// Always 0: no connection uses a file.
+    /// Returns 0: no connection uses a file.
     fn files(&self) -> u32 {
         0
     }

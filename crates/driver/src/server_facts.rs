@@ -27,7 +27,7 @@ pub(crate) struct ServerFacts<'a> {
     pub(crate) encryption: Option<Encryption>,
     /// The settings by name; `None` if they could not be read.
     pub(crate) settings: Option<&'a Table>,
-    /// The server's status of this connection's encryption; `None` if it could not be read.
+    /// The encryption of this connection as the server reports it; `None` if it could not be read.
     pub(crate) tls_status: Option<&'a Table>,
 }
 
@@ -44,7 +44,8 @@ pub(crate) fn version(found: &str) -> String {
     shortened(found, LONGEST_SETTING)
 }
 
-/// Returns the value of a setting, cut if it is too long, with `empty` in place of an empty value.
+/// Returns the value of a setting, cut if it is too long, with `empty` in place of an empty value;
+/// `None` if `found` does not contain the setting.
 pub(crate) fn value(found: Option<&Table>, wanted: &str, empty: &str) -> Option<String> {
     found?.rows.iter().find_map(|row| match row.as_slice() {
         [Some(name), Some(value)] if name.eq_ignore_ascii_case(wanted) => Some(match &**value {

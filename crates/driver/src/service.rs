@@ -29,8 +29,8 @@ pub(crate) const ANSWERING: &str = "answer a first statement (a pooler may be fu
 /// The words for reading the settings in messages about a timeout.
 pub(crate) const REPORTING_SETTINGS: &str = "report its settings";
 
-/// Builds the error of a connection on which the answer to an earlier statement is outstanding. The
-/// next statement could take that answer for its own.
+/// Builds the error for a connection on which the answer to an earlier statement is outstanding.
+/// The next statement could take that answer for its own.
 pub(crate) fn unread_answer(address: &Address) -> Error {
     Error::disconnect_naming_server(format!(
         "{address} still owes the answer to an earlier statement; `connect-timeout=` allows more"
@@ -52,7 +52,7 @@ pub(crate) struct ServiceKind {
 /// A login that a server refuses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RefusedLogin<'a> {
-    /// The message.
+    /// The server's message.
     pub(crate) message: &'a str,
     /// The remedy; may be empty.
     pub(crate) remedy: &'a str,
@@ -67,17 +67,17 @@ pub(crate) struct Service {
     pub(crate) addresses: Addresses,
     /// The password for each address, if any.
     passwords: Vec<Option<Secret>>,
-    /// The passwords, to be removed from texts of the servers.
+    /// The passwords, to be removed from texts that the servers send.
     pub(crate) secrets: Secrets,
-    /// The reason why a password file was not read.
+    /// The reason why a password file was not read, if one should have been.
     ignored: Option<String>,
     pub(crate) options: Options,
     pub(crate) tls: ClientTls,
     pub(crate) user: String,
     pub(crate) database: Option<String>,
-    /// Memory for bytes received in all sessions.
+    /// The memory that all sessions together may use for received bytes.
     receive_memory: ReceiveMemory,
-    /// Memory for short results that are not measured, of all sessions.
+    /// The memory that all sessions together may use for short results that are not measured.
     pub(crate) short_tables: ShortTables,
     /// Counters of Assay's own traffic outside of requests, over all sessions.
     pub(crate) own_traffic: OwnTraffic,
@@ -106,7 +106,7 @@ pub struct Login {
     pub database: Option<String>,
     /// The password, if there is one.
     pub password: Option<Secret>,
-    /// The passwords of all addresses, to be removed from texts of the programs.
+    /// The passwords of all addresses, to be removed from texts that the programs write.
     pub secrets: Secrets,
 }
 
@@ -122,7 +122,7 @@ impl AwaitedGreeting {
 }
 
 impl ServiceKind {
-    /// Checks a URL without reading the files it names or connecting.
+    /// Checks a URL. Opens no connection, and reads none of the files that the URL names.
     ///
     /// # Errors
     /// The problem with the URL.
@@ -146,7 +146,7 @@ impl ServiceKind {
         Options::parse(self.name, &target.options, self.options, take)
     }
 
-    /// Returns the error for a host that is a path: other clients name a Unix socket in this way.
+    /// Returns an error if a host is a path: other clients name a Unix socket in this way.
     fn path_as_host(&self, target: &Target) -> Option<Error> {
         let Endpoint::Network { addresses, .. } = &target.endpoint else { return None };
         let base::HostPort { host, port } = addresses.iter().find(|it| it.host.starts_with('/'))?;
@@ -228,8 +228,8 @@ impl ServiceKind {
         }
     }
 
-    /// Returns the password file that would give a server of the URL a password not bound to its
-    /// host; `None` if all servers are on this machine.
+    /// Returns the password file if it has a password for any host, which a server of the URL on
+    /// another machine would receive; otherwise `None`.
     pub(crate) fn password_file_for_any_host(&self, target: &Target) -> Option<PathBuf> {
         let Endpoint::Network { user, password: None, database, .. } = &target.endpoint else {
             return None;
@@ -259,13 +259,13 @@ impl Service {
         let address = &self.addresses.all()[node.index()];
         let connected = Channel::connect(rt, address, host, &self.receive_memory).await;
         connected.map_err(|error| {
-            // A URL need not name the user, so the message includes the one that was chosen.
+            // A URL need not name the user, so the message includes the user that was chosen.
             let message = format!("user `{}` {}", self.user, error.message());
             Error::new(error.class(), error.code(), message)
         })
     }
 
-    /// Returns the password for the address of `node`.
+    /// Returns the password for the address of `node`; `None` without one.
     pub(crate) fn password(&self, node: NodeId) -> Option<&Secret> {
         self.passwords[node.index()].as_ref()
     }
@@ -326,7 +326,8 @@ impl Service {
         }
     }
 
-    /// Records that the server `node` has greeted a client, and has the URL's kind.
+    /// Records that the server `node` has greeted a client, and so is of the kind that the URL
+    /// names.
     pub(crate) fn note_greeting(&self, node: NodeId, silence: &AwaitedGreeting) {
         silence.0.set(false);
         self.greeted[node.index()].store(true, Ordering::Relaxed);
@@ -420,7 +421,7 @@ impl Service {
     }
 }
 
-/// Returns the hosts of a URL; `None` for the default host.
+/// Returns the hosts of a URL, separated by commas; `None` for the default host.
 fn host_of(target: &Target) -> Option<String> {
     let Endpoint::Network { addresses, .. } = &target.endpoint else { return None };
     let none = [base::HostPort { host: "localhost".to_owned(), port: None }];
@@ -428,7 +429,8 @@ fn host_of(target: &Target) -> Option<String> {
     (*addresses != none).then(|| hosts.collect::<Vec<_>>().join(","))
 }
 
-/// Returns the name of a URL part that contains a zero byte, which no protocol can carry.
+/// Returns the name of a part of the URL that contains a zero byte, which no protocol can carry;
+/// `None` if no part does.
 fn with_a_zero_byte(target: &Target) -> Option<&str> {
     let Endpoint::Network { user, password, addresses, database } = &target.endpoint else {
         return None;

@@ -60,7 +60,7 @@ struct Ids {
 }
 
 impl Ids {
-    /// Moves an id from the open sessions to those that have ended at a time.
+    /// Moves the id of a session that has ended at `now` from the open to the ended sessions.
     fn end(&mut self, id: SessionId, now: Stamp) {
         remove_one(&mut self.open, id);
         let is_old = |(at, _): &(Stamp, SessionId)| now.since(*at) > ENDED_ID_LIFETIME;
@@ -83,7 +83,8 @@ fn remove_one(sessions: &mut HashMap<SessionId, u32>, id: SessionId) {
     }
 }
 
-/// An open session, whose id is known until it is dropped and for a while after.
+/// An open session. Its id stays registered until this value is dropped, and for some seconds after
+/// that.
 #[derive(Debug)]
 pub struct KnownSession {
     id: SessionId,
@@ -108,9 +109,9 @@ impl SessionIds {
         *self.lock_server() = Some(server);
     }
 
-    /// Returns false if these sessions and the others are known to be at different servers.
-    /// Sessions of a pooler may be at any of its servers, even if one of them has identified
-    /// itself.
+    /// Returns false if these sessions and those of `other` are known to be at different servers.
+    /// Sessions of a pooler may be at any of its servers, even if one of these servers has
+    /// identified itself.
     pub fn may_share_server(&self, other: &SessionIds) -> bool {
         if Arc::ptr_eq(&self.0, &other.0) || self.are_of_pooler() || other.are_of_pooler() {
             return true;
@@ -119,8 +120,8 @@ impl SessionIds {
         server.zip(other.lock_server().clone()).is_none_or(|(one, another)| one == another)
     }
 
-    /// Returns true if these sessions and the others are known to be at the same server, and their
-    /// ids are the server's own.
+    /// Returns true if these sessions and those of `other` are known to be at the same server, and
+    /// all their ids are the server's own.
     pub fn share_server(&self, other: &SessionIds) -> bool {
         if self.are_of_pooler() || other.are_of_pooler() {
             return false;
@@ -130,7 +131,8 @@ impl SessionIds {
                 && [self, other].iter().all(|ids| ids.lock_server().is_some())
     }
 
-    /// Records that the server has different ids, because a pooler or proxy in between gave these.
+    /// Records that a pooler or proxy in between gave these ids, and that the server has different
+    /// ids for the same sessions.
     pub fn note_pooler(&self) {
         self.0.are_of_pooler.store(true, Ordering::Relaxed);
     }

@@ -47,7 +47,7 @@ impl Driver for Simulated {
         false
     }
 
-    /// Always 0: no connection uses a file.
+    /// Returns 0: no connection uses a file.
     fn files(&self) -> u32 {
         0
     }

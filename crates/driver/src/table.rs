@@ -19,14 +19,14 @@ impl Table {
     /// not decide how much memory they take.
     pub const LIMIT: usize = 16 << 20;
 
-    /// Returns the value in the first column of the first row.
+    /// Returns the value in the first column of the first row; `None` if it is NULL or missing.
     pub fn single(&self) -> Option<&str> {
         self.rows.first()?.first()?.as_deref()
     }
 }
 
-/// The memory of the short tables that the sessions of a driver read at the same time. A clone is a
-/// handle to the same memory.
+/// The number of bytes taken by the short tables that the sessions of a driver read at the same
+/// time. Clones share this number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ShortTables(Arc<AtomicUsize>);
 
@@ -37,10 +37,10 @@ impl ShortTables {
     /// Maximum memory of one table, in bytes.
     const TABLE_LIMIT: usize = 1 << 20;
 
-    /// Memory that a table takes at once, in bytes.
+    /// Amount of memory that a table takes at a time, in bytes.
     const STEP: usize = 1 << 10;
 
-    /// Takes one step of memory; returns false if too little is free.
+    /// Takes [`STEP`](ShortTables::STEP) bytes; returns false if fewer are free.
     fn take(&self) -> bool {
         let add =
             |taken: usize| Some(taken + ShortTables::STEP).filter(|sum| *sum <= ShortTables::LIMIT);
@@ -56,7 +56,7 @@ const VALUE: usize = 48;
 pub(crate) struct TableReader {
     table: Table,
     weight: usize,
-    /// The memory of a table that is expected to be short.
+    /// The shared memory of short tables; `None` for a table that may be long.
     short: Option<ShortTables>,
     /// Bytes taken from that memory.
     taken: usize,
@@ -108,8 +108,8 @@ impl TableReader {
         Ok(())
     }
 
-    /// Returns true if a row of `length` bytes may be held until it is complete; otherwise the
-    /// table is cut. May be called several times for a row.
+    /// Returns true if the table has room for an incomplete row, of which `length` bytes have been
+    /// received so far; otherwise marks the table as cut. May be called several times for a row.
     pub(crate) fn can_hold(&mut self, length: usize) -> bool {
         if !self.table.is_cut {
             self.table.is_cut = !self.has_memory(self.weight.saturating_add(length));
@@ -137,7 +137,7 @@ impl TableReader {
         !self.table.is_cut
     }
 
-    /// Takes the memory of a table of `weight` bytes; returns false if there is too little.
+    /// Takes memory until the table has `weight` bytes; returns false if there is too little.
     fn has_memory(&mut self, weight: usize) -> bool {
         let Some(short) = &self.short else { return weight <= Table::LIMIT };
         while weight <= ShortTables::TABLE_LIMIT && self.taken < weight {

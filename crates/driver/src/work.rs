@@ -16,7 +16,7 @@ impl PreparedId {
         self.0.into()
     }
 
-    /// Returns the id of the next statement when `before` others are prepared.
+    /// Returns the id of a statement that is prepared after `before` others on the same connection.
     ///
     /// # Errors
     /// The connection has used up all ids.
@@ -45,11 +45,12 @@ pub struct Work {
     /// The outcome.
     pub reply: Reply,
     /// The rows that the statements returned, if they [are wanted](Rows::is_wanted): the rows of
-    /// each statement that was answered without an error, in order. The caller has emptied it.
+    /// each statement that was answered without an error, in order. The caller has emptied this
+    /// buffer.
     pub capture: Rows,
 }
 
-/// A step of a request.
+/// A step of a request: a statement, or the beginning or the commit of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Begins a transaction.
@@ -60,10 +61,10 @@ pub enum Step {
         statement: PreparedId,
         /// Index of its first value in [`Work::values`].
         first: u32,
-        /// Number of values it takes.
+        /// Number of values that the statement takes.
         count: u32,
     },
-    /// Runs a text that is not prepared because it may differ from request to request.
+    /// Runs a text without preparing it, because the text may differ from request to request.
     ExecuteText {
         /// Index of the text in [`Work::values`].
         text: u32,
@@ -75,14 +76,14 @@ pub enum Step {
 /// The outcome of a request.
 #[derive(Clone, Debug, Default)]
 pub struct Reply {
-    /// S: time at which the first byte was sent; `None` if nothing was.
+    /// S: time at which the first byte was sent; `None` if nothing was sent.
     pub sent: Option<Stamp>,
     /// D: time at which the last byte of the last answer was read.
     pub done: Stamp,
     /// Service time of each statement that was answered without an error, in order, without `Begin`
     /// and `Commit`.
     pub statements: Vec<Nanos>,
-    /// The statements among these that returned or changed a row.
+    /// The statements of `statements` that returned or changed a row.
     pub with_rows: StatementSet,
     /// Number of rows returned or affected.
     pub rows: u64,

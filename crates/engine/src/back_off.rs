@@ -8,13 +8,13 @@ pub(crate) const FIRST_PAUSE: Nanos = Nanos::from_millis(50);
 /// The longest pause between two attempts.
 pub(crate) const LONGEST_PAUSE: Nanos = Nanos::from_secs(1);
 
-/// The pause of a client of a closed job after its request was refused a connection. Without a
-/// pause the client would send refused requests in a tight loop.
+/// Pause of a closed job's client after a request that was refused a connection. Without a pause,
+/// the client would send refused requests in a tight loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BackOff(Nanos);
 
 impl BackOff {
-    /// Returns the pause before the next request: zero if the last one was not refused.
+    /// Returns the pause before the next request: zero if the last request was not refused.
     pub(crate) fn pause(self) -> Nanos {
         self.0
     }

@@ -78,7 +78,7 @@ impl ClientCounts {
     }
 
     /// Limits the job to the clients that have a connection now. Returns the new limit, or `None`
-    /// if the limit was as low before.
+    /// if the limit was already this low.
     pub(crate) fn limit_to_connected(&self) -> Option<u32> {
         let connected = self.connected.get();
         (self.limit.replace(self.limit.get().min(connected)) > connected).then_some(connected)
@@ -197,7 +197,8 @@ mod tests {
         check(|counts| counts.count_left(ClientStatus::Disconnected), (1, 1, 0));
     }
 
-    /// Counts each change twice, although only one client is in the state before it.
+    /// Expects a panic if a change is counted twice, although only one client was in the state
+    /// before the change.
     #[test]
     fn change_that_is_counted_twice_panics() {
         let changes: [fn(&ClientCounts); 7] = [

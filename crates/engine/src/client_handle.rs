@@ -71,7 +71,7 @@ pub(crate) struct DueRequest {
     pub(crate) request: Request,
     /// The part of the job to which the request belongs.
     pub(crate) part: PartId,
-    /// The records that the request takes from a file.
+    /// The input records that the request takes from a file.
     pub(crate) input: Option<Input>,
 }
 

@@ -15,9 +15,9 @@ use crate::run_context::RunContext;
 use crate::targets::unreachable;
 use crate::waits::{unless, unless_ended};
 
-/// The progress of the preparation.
+/// The outcome of a preparation that has not failed.
 pub(crate) enum PreparationOutcome {
-    /// Setup and loads are done; these tables were filled.
+    /// Setup and loads are done; the list has the tables that were filled.
     Ready(Vec<LoadedTable>),
     /// The user ended the run before the preparation was complete.
     Interrupted {
@@ -87,8 +87,8 @@ impl<D: Driver> Control<'_, D> {
     /// only tables filled by this run.
     ///
     /// This must be the last use of the connection: a late answer then cannot be taken for the
-    /// answer to another statement. A second connection could take the place of a client's
-    /// connection.
+    /// answer to another statement. The excerpts have no connection of their own, which could take
+    /// the place of a client's connection.
     async fn show_excerpts(
         &self,
         connection: &mut D::Connection,
@@ -174,7 +174,7 @@ impl<D: Driver> Control<'_, D> {
         Ok((PreparationOutcome::Ready(loaded), answers))
     }
 
-    /// Checks that every table has the expected rows, in place of setup and loads.
+    /// Checks that every table has the expected number of rows, in place of setup and loads.
     pub(crate) async fn verify(&self) -> Result<(), RunFailure> {
         self.use_existing(&self.plan().loads).await
     }
@@ -184,8 +184,8 @@ impl<D: Driver> Control<'_, D> {
         self.use_existing(&[]).await
     }
 
-    /// Reads the settings of all targets; checks that the tables of `counted` have the expected
-    /// rows.
+    /// Reads the settings of all targets, and checks that the tables of the loads in `counted` have
+    /// the expected numbers of rows.
     async fn use_existing(&self, counted: &[Load]) -> Result<(), RunFailure> {
         self.connect_to_named_targets().await?;
         if !self.plan().uses(JobTarget::Main) {
@@ -257,9 +257,10 @@ impl<D: Driver> Control<'_, D> {
     /// Runs all of `[teardown]`: a failed statement is reported and the next one runs.
     ///
     /// A statement that is not answered within the plan's `stall-timeout` is given up, and the next
-    /// one gets a new connection, since one table may be locked and the others not. All statements
-    /// after the first unanswered one share one more such time, because the server may be gone. A
-    /// stop request during the teardown ends it; a run that is ended at once has no teardown.
+    /// one gets a new connection, since one table may be locked and other tables not. All
+    /// statements after the first unanswered one share one more `stall-timeout`, because the server
+    /// may be gone. A stop request during the teardown ends it; a run that is ended at once has no
+    /// teardown.
     pub(crate) async fn tear_down(&self) {
         let statements = &self.plan().teardown;
         let stop = &self.context.stop;
@@ -343,8 +344,9 @@ impl<D: Driver> Control<'_, D> {
         self.context.listener.on_event(&RunEvent::Settings { target: None, settings });
     }
 
-    /// Reports facts about the server beyond its settings. An answer that was too late may still
-    /// arrive, so only excerpts of tables are read on the connection afterwards.
+    /// Reports facts about the server other than its settings. If an answer does not arrive in
+    /// time, later statements on this connection fail. The connection is therefore used only for
+    /// excerpts afterwards, whose failure does not fail the run.
     async fn report_facts(&self, connection: &mut D::Connection) {
         let settings = connection.facts().await;
         self.context.listener.on_event(&RunEvent::Settings { target: None, settings });

@@ -7,21 +7,21 @@ use base::{Class, Code, Nanos, Span, StatementId};
 use driver::Error;
 use workload::{FixedStatement, Job, Load, Requests, ScriptLine, Statement};
 
-/// A run that ended before anything was measured.
+/// The reason why a run ended before anything was measured.
 #[derive(Debug)]
 pub enum RunFailure {
     /// A target could not be reached, or refused the login.
     Unreachable(Unreachable),
     /// The database rejected a statement of the workload file.
     Statement {
-        /// The statement.
+        /// The location of the statement.
         place: Location,
         /// The database's error.
         error: Error,
     },
     /// The workload file requests something that this target does not support.
     Unsupported {
-        /// The section or statement.
+        /// The location of the section or statement.
         place: Location,
         /// A description of the feature.
         reason: String,
@@ -34,7 +34,7 @@ pub enum RunFailure {
         place: Location,
         /// The path, as it is written in the workload file.
         path: PathBuf,
-        /// The system's error.
+        /// The error of the operating system.
         error: std::io::Error,
     },
     /// The operating system refused a resource that the engine needs.
@@ -107,7 +107,7 @@ impl fmt::Display for Location {
 pub struct Unreachable {
     /// Name of the target; `None` for the main target.
     pub target: Option<String>,
-    /// The error.
+    /// The error of the driver.
     pub error: Error,
 }
 
@@ -146,7 +146,7 @@ pub(crate) fn statement_timeout(key: &str, limit: Nanos) -> Error {
     Error::new(Class::Timeout, Code::TIMEOUT, words)
 }
 
-/// Returns the message for a panic, given its words.
+/// Returns the message for a panic; `words` are those of the panic itself.
 pub fn internal_error(words: &str) -> String {
     format!("internal error, a mistake in assay: {words}")
 }

@@ -13,7 +13,7 @@ pub enum RunEvent<'a> {
     Settings {
         /// The name of the target; `None` is the main one.
         target: Option<&'a str>,
-        /// Names and values.
+        /// Names and values of the settings.
         settings: Vec<(String, String)>,
     },
     /// The server's own statistics until now, before or after the measured phase, or the reason why
@@ -26,11 +26,11 @@ pub enum RunEvent<'a> {
         /// The number of all statements.
         of: usize,
     },
-    /// Every statement of `[setup]` before the loads has run: `[teardown]` may undo them.
+    /// Every statement of `[setup]` before the loads has run: `[teardown]` may undo the setup.
     SetupDone,
     /// A load takes long. All its writers have connections or were refused.
     LongLoad {
-        /// The table.
+        /// The table's name.
         table: &'a str,
         /// Beginning of the load, on the run's clock.
         began: Stamp,
@@ -39,7 +39,7 @@ pub enum RunEvent<'a> {
     },
     /// Rows of a table were committed.
     Loading {
-        /// The table.
+        /// The table's name.
         table: &'a str,
         /// The number of rows so far.
         rows: u64,
@@ -52,7 +52,7 @@ pub enum RunEvent<'a> {
     },
     /// Rows of a table were inserted because the server does not allow the faster method.
     LoadFallback {
-        /// The table.
+        /// The table's name.
         table: &'a str,
         /// The server's reason, with a remedy.
         why: &'a Error,
@@ -61,10 +61,10 @@ pub enum RunEvent<'a> {
     LoadEnded,
     /// The rows of a table are about to be counted, in place of a load.
     Counting {
-        /// The table.
+        /// The table's name.
         table: &'a str,
     },
-    /// A pipe is about to be opened, which blocks until it has a writer.
+    /// A pipe is about to be opened. Opening blocks until the pipe has a writer.
     AwaitingWriter {
         /// The file as the job names it.
         file: &'a str,
@@ -82,7 +82,7 @@ pub enum RunEvent<'a> {
     TimeZero {
         /// Time zero, at which the jobs start, on the run's clock.
         zero: Stamp,
-        /// Time from now until then.
+        /// Time from now until time zero.
         time_left: Nanos,
     },
     /// The measurement is over.
@@ -94,11 +94,11 @@ pub enum RunEvent<'a> {
         /// The number of all statements.
         of: usize,
     },
-    /// A statement of `[teardown]` failed; the others still run.
+    /// A statement of `[teardown]` failed; the other statements still run.
     TeardownFailed(RunFailure),
     /// The last statements of `[teardown]` are not run, because the database does not answer.
     TeardownSkipped {
-        /// The number of statements before them.
+        /// The number of statements before the skipped ones.
         from: usize,
         /// The number of all statements.
         of: usize,

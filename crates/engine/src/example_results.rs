@@ -1,7 +1,7 @@
 //! Results of the examples of statements, for readers of the record.
 //!
-//! They are read after the loaded tables, before time zero and over the same connection. An example
-//! is executed only if [`refusal`] has no objection, in a transaction that can only read.
+//! The results are read after the loaded tables, before time zero and over the same connection. An
+//! example is executed only if [`refusal`] returns `None`, and in a transaction that can only read.
 
 use base::{Clock, Dialect, Nanos};
 use driver::{Connection, Error, Table};
@@ -15,7 +15,7 @@ use crate::read_only::refusal;
 use crate::stop::Stop;
 use crate::waits::unless_ended;
 
-/// Time for the results of all examples.
+/// Time limit for the results of all examples together.
 const TIMEOUT: Nanos = Nanos::from_secs(1);
 
 /// Maximum number of rows of a result that are shown.

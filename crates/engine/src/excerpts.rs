@@ -10,22 +10,23 @@ use crate::events::{Listener, RunEvent};
 use crate::stop::Stop;
 use crate::waits::unless_ended;
 
-/// Time for the excerpts of all tables.
+/// Time limit for the excerpts of all tables together.
 const TIMEOUT: Nanos = Nanos::from_secs(2);
 
-/// Rows of a table that are shown.
+/// Maximum number of rows of a table that are shown.
 const ROWS: usize = 5;
 
 /// The parts of a table that are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TableParts {
-    /// The columns and indexes: some rows were not written by this run, and may be confidential.
+    /// Only the columns and indexes, because some rows were not written by this run and may be
+    /// confidential.
     Structure,
     /// The columns, indexes and first rows.
     StructureAndRows,
 }
 
-/// The answers to the statements of a connection.
+/// State of the answers to the statements of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AnswerState {
     /// All answers have arrived.
@@ -51,14 +52,14 @@ impl<'a> ExcerptTable<'a> {
         loads.iter().map(structure).collect()
     }
 
-    /// Returns the name of the table if its rows are shown.
+    /// Returns the name of the table if its rows are shown; otherwise `None`.
     pub(crate) fn with_rows(&self) -> Option<&'a str> {
         (self.parts == TableParts::StructureAndRows).then_some(self.table)
     }
 
-    /// Returns the tables that loads are about to fill: with their rows if they are empty, because
-    /// the run then writes all rows. `None` if the query for a table is not answered in time, or
-    /// the run is ended: an answer is then outstanding.
+    /// Returns the tables that loads are about to fill. The rows of a table will be shown if it is
+    /// empty now, because the run then writes all of them. `None` if a query is not answered in
+    /// time, or if the run is ended: an answer is then outstanding.
     pub(crate) async fn before_loads(
         loads: &'a [Load],
         rt: &Rt,
@@ -171,7 +172,7 @@ fn queries(dialect: Dialect, table: &str) -> [(ExcerptKind, String); 3] {
 }
 
 fn of_postgres(table: &str) -> (String, String) {
-    // The server reads the name as it does in a statement.
+    // The server resolves the name by the same rules as in a statement.
     let table = format!("to_regclass({})", literal(Dialect::Postgres, table));
     (
         format!(
@@ -243,7 +244,7 @@ fn literal(dialect: Dialect, text: &str) -> String {
     }
 }
 
-/// Splits an SQL identifier into its last part and the one before, without quotes.
+/// Returns the schema, if any, and the name in an SQL identifier, without quotes.
 fn schema_and_name(table: &str) -> (Option<String>, String) {
     let mut parts = Vec::new();
     let mut rest = table;

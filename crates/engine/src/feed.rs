@@ -1,8 +1,8 @@
-//! Requests from files: a thread reads ahead, and the lanes take records as they need them.
+//! Requests from files: a thread reads ahead, and the lanes take input records as they need them.
 //!
 //! Each lane gets the groups of records of its requests, in their order, in blocks. The thread
-//! fills a block, and the lane takes groups from it without touching memory that others use. The
-//! thread reuses the block when the last of its requests has ended. A lane never waits for the
+//! fills a block, and the lane takes groups from it without touching memory that other threads use.
+//! The thread reuses the block when the last of its requests has ended. A lane never waits for the
 //! file: while a group has not been read, the lane gets [`Next::Pending`] and tries again later.
 //! The exception is virtual time, where the wall clock does not count and the lane waits.
 
@@ -63,7 +63,7 @@ enum Message {
 /// Observations about a file while it was read.
 #[derive(Debug, Default)]
 struct Observations {
-    /// True if more was requested than the file had.
+    /// True if more records were requested than the file had.
     is_exhausted: AtomicBool,
     /// A description of an unusual end of a pipe.
     unusual_end: OnceLock<String>,
@@ -72,7 +72,7 @@ struct Observations {
 /// An observation about a file that is not an error but worth reporting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileRemark {
-    /// The account of the job or part with the file.
+    /// The account of the job or part that has the file.
     pub account: AccountId,
     /// The kind of event.
     pub kind: EventKind,
@@ -126,12 +126,14 @@ impl Feeds {
         self.next_if_any(part).unwrap_or(Next::End)
     }
 
-    /// Returns the reason why reading a part's file failed; only once for each failure.
+    /// Returns the part and the reason if reading a part's file has failed. Reports each failure
+    /// once.
     pub(crate) fn take_failure(&mut self) -> Option<(PartId, String)> {
         self.0.iter_mut().find_map(|(part, feed)| Some((part, feed.as_mut()?.take_failure()?)))
     }
 
-    /// Returns true if a part's file has yielded nothing at all; only once for each file.
+    /// Returns true if a part's file has yielded nothing at all. Later calls for the same part
+    /// return false.
     pub(crate) fn take_no_input(&mut self, part: PartId) -> bool {
         match self.0.get_mut(part) {
             Some(Some(feed)) if feed.block.is_none() && !feed.has_ended => {
@@ -214,7 +216,7 @@ impl LaneFeed {
         }
     }
 
-    /// Returns the reason why reading the file failed; only once.
+    /// Returns the reason if reading the file has failed. Reports the failure once.
     pub(crate) fn take_failure(&mut self) -> Option<String> {
         self.failure.take()
     }
@@ -238,14 +240,15 @@ impl LaneFeed {
     }
 }
 
-/// The feeds of the files of jobs and parts on one lane.
+/// The feeds of one lane, by the account of the job or part that has the file.
 pub(crate) type LaneFeeds = ById<AccountId, Option<LaneFeed>>;
 
-/// The files of all jobs and parts: for each lane, a feed per account with a file.
+/// The input files of all jobs and parts. Each lane has one feed for each of its jobs or parts that
+/// has an input file.
 #[derive(Clone)]
 pub(crate) struct InputFiles {
     lanes: Arc<Mutex<Vec<LaneFeeds>>>,
-    /// Observations on the file of each account.
+    /// Observations about the input file of each job or part.
     observations: ById<AccountId, Option<Arc<Observations>>>,
 }
 
@@ -406,14 +409,15 @@ impl ReadingThread {
         opened
     }
 
-    /// Returns true if the file can be read only once, and was not read through before the run.
+    /// Returns true if the file can be read only once. Such a file has not been checked before the
+    /// run.
     fn is_pipe(&self) -> bool {
         self.files.is_regular(&self.feed.file).is_ok_and(|is_regular| !is_regular)
     }
 }
 
-/// Distributes the groups of a file to the lanes in turn. Returns a description of an unusual end
-/// of the file, if it has one.
+/// Distributes the groups of a file to the lanes in turn. Returns a description of the end of the
+/// file if it is unusual.
 fn distribute(
     file: File,
     feed: &Feed,

@@ -17,7 +17,8 @@ use crate::feed::{self, Feeds, Input};
 use crate::pacer::{Arrival, Times};
 use crate::parts::Parts;
 
-/// Number of requests after which the gate yields the thread: about a tenth of a millisecond.
+/// Number of requests that one call of `notice` opens before it returns: about a tenth of a
+/// millisecond of work.
 const REQUESTS_PER_CALL: u64 = 4_096;
 
 /// Time between two attempts to take input from a file that has none yet.
@@ -56,7 +57,7 @@ pub(crate) struct Gate {
     idle: Vec<Rc<ClientHandle>>,
     /// True if a request was rejected because too many waited.
     was_full: bool,
-    /// Last time at which the queue was too long to open more requests.
+    /// Last time at which so many requests waited that further arrivals were held back.
     full_until: Stamp,
     /// Time at which the previous arrival was noticed.
     last_noticed: Option<Stamp>,
@@ -152,7 +153,8 @@ impl Gate {
         self.waiting.len()
     }
 
-    /// Returns the reason why reading a file failed; only once for each failure.
+    /// Returns the part and the reason if reading a part's file has failed. Reports each failure
+    /// once.
     pub(crate) fn take_failure(&mut self) -> Option<(PartId, String)> {
         self.feeds.take_failure()
     }
@@ -281,13 +283,14 @@ impl Gate {
         ledger.settle(due.request, RequestEnd::without_sending(Outcome::Rejected, now));
     }
 
-    /// Takes the request that has waited longest.
+    /// Takes the request that has waited longest, if one waits.
     #[inline]
     pub(crate) fn take(&mut self) -> Option<DueRequest> {
         self.waiting.pop_front()
     }
 
-    /// Gives waiting requests to idle clients, and dismisses the clients when no more will come.
+    /// Gives waiting requests to idle clients, and dismisses the clients when no more requests will
+    /// come.
     #[inline]
     pub(crate) fn assign(&mut self, now: Stamp) {
         while !self.idle.is_empty() {
@@ -380,7 +383,8 @@ mod tests {
         (Gate::new(settings, times, parts, Feeds::default(), Stamp(0)), ledger, memory)
     }
 
-    /// A lane far behind its schedule yields in between and loses nothing.
+    /// Expects that a call opens at most [`REQUESTS_PER_CALL`] overdue requests, and that none is
+    /// lost.
     #[test]
     fn overdue_arrivals_are_noticed_in_batches() {
         let (mut gate, mut ledger, memory) = gate();

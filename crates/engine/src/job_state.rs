@@ -67,8 +67,8 @@ impl JobState {
         }
     }
 
-    /// Returns the number of clients still to be connected. Clients that do not keep connections
-    /// need none for their next request.
+    /// Returns the number of clients still to be connected; 0 if the job's clients do not keep
+    /// connections.
     pub(crate) fn clients_to_connect(&self) -> u32 {
         match self.keeps_connections() {
             true => self.clients.without_connection(),
@@ -84,7 +84,8 @@ impl JobState {
         }
     }
 
-    /// Returns the numbers of the requests of a closed client, given its number in the job.
+    /// Returns the numbers of the requests of a closed client, given the client's number in the
+    /// job.
     pub(crate) fn numbers(&self, client: u32, clients: u32) -> impl Iterator<Item = u64> + use<> {
         let count = self.job.count.unwrap_or(u64::MAX);
         (u64::from(client)..count).step_by(clients as usize)

@@ -1,7 +1,8 @@
 //! The state that the tasks of one lane share: its dispatchers and its clients.
 //!
-//! The methods here are those that clients call as well. They record events, agree with the other
-//! lanes on the end of the schedule, and connect. [`lane`](crate::lane) has the others.
+//! Clients call the methods of this module as well. These methods record events, agree with the
+//! other lanes on the end of the schedule, and connect. [`lane`](crate::lane) has the remaining
+//! methods.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -27,7 +28,7 @@ use crate::targets::{PerTarget, target_phrase};
 /// [`CHECK_INTERVAL`](crate::stop::CHECK_INTERVAL), to let all lanes end at the same instant.
 const STOP_NOTICE: Nanos = Nanos::from_millis(60);
 
-/// Pause of a client whose session the database refused for a reason of its own.
+/// Pause of a client after the database refused its session for a reason that may pass.
 const PAUSE_AFTER_REFUSAL: Nanos = Nanos::from_secs(1);
 
 /// A lane's outlet for its part of the record.
@@ -200,8 +201,8 @@ impl<D: Driver> LaneState<D> {
     }
 
     /// Returns the time after which a server that accepts no client for lack of connections, and
-    /// answers no request, is an outage for a job. While the job has a connection, the server only
-    /// limits it.
+    /// answers no request, counts as an outage for a job. While the job has a connection, the
+    /// server only limits the job.
     fn full_server_tolerance(&self, job_state: &JobState) -> Nanos {
         // Clients leave at the end of the job, with their connections.
         if self.rt.now() >= job_state.end.get() {
@@ -213,14 +214,15 @@ impl<D: Driver> LaneState<D> {
         match (job_state.clients.connections(), connections) {
             (0, 0) if job_state.keeps_connections() => Nanos::ZERO,
             // Requests that open their own connections often find a busy server full for a moment,
-            // and none of them has a connection before or after. Idle connections of other jobs
+            // and the job has no connection before or after them. Idle connections of other jobs
             // may be broken.
             (0, _) => LONGEST_PAUSE,
             (_, _) => Nanos::MAX,
         }
     }
 
-    /// Connects for one request and prepares its statements, without a limit and without a pause.
+    /// Connects for one request and prepares its statements. Waits for neither the limit on
+    /// simultaneous attempts nor the back-off.
     pub(crate) async fn connect_immediately(
         &self,
         job_state: &JobState,

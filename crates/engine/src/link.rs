@@ -4,9 +4,9 @@
 //! At most [`SIMULTANEOUS_ATTEMPTS`] connections of a lane are opened at the same time. An attempt
 //! fails if the server is unreachable, refuses the login for any reason (password changed, database
 //! dropped, starting up, shutting down), or closes the connection before the statements are
-//! prepared. Clients had been accepted before time zero, so each of these is an outage of that
-//! server. A server that is full limits the job while a client of the job has a connection, or the
-//! server answers other jobs; otherwise it is an outage as well.
+//! prepared. The server had accepted clients before time zero, so each of these failures is an
+//! outage of the server. A full server only limits the job if a client of the job has a connection
+//! or the server answers other jobs; otherwise a full server is an outage as well.
 //!
 //! The link is down while every server of the target has an outage. Attempts then back off from
 //! [`FIRST_PAUSE`] to [`LONGEST_PAUSE`], and the first one that succeeds ends the outage of its
@@ -48,8 +48,8 @@ struct Server {
     /// Start of the earliest request that was given up without an answer. Only meaningful if the
     /// server has not answered since.
     silent_since: Cell<Stamp>,
-    /// Start of the first attempt that it refused for lack of connections, without accepting a
-    /// client since.
+    /// Start of the first attempt refused for lack of connections since the server last accepted a
+    /// client; `None` if there was none.
     full_since: Cell<Option<Stamp>>,
 }
 
@@ -71,14 +71,14 @@ pub(crate) enum LinkChange {
     StillRefused,
     /// The server no longer accepts clients.
     OutageBegan {
-        /// The server.
+        /// Index of the server.
         server: NodeId,
         /// Start of the outage, as closely as it is known.
         since: Stamp,
     },
     /// The server accepts clients again.
     OutageEnded {
-        /// The server.
+        /// Index of the server.
         server: NodeId,
     },
 }
@@ -105,7 +105,8 @@ impl Link {
         self.servers.iter().all(|server| server.outage.get().is_some())
     }
 
-    /// Returns the instant since which no server of the target accepts clients.
+    /// Returns the instant since which no server of the target accepts clients; `None` if a server
+    /// does.
     pub(crate) fn down_since(&self) -> Option<Stamp> {
         let since = self.servers.iter().map(|server| server.outage.get().map(|o| o.since));
         since.collect::<Option<Vec<Stamp>>>()?.into_iter().max()
@@ -230,9 +231,9 @@ impl Link {
         }
     }
 
-    /// Records an attempt that began at `began` and that a full server refused. It is an outage if
-    /// the server has been full for `tolerance` and answered no request in this time, or already
-    /// has an outage.
+    /// Records an attempt that began at `began` and that a full server refused. This is an outage
+    /// if the server has been full for `tolerance` and answered no request in this time, or if it
+    /// already has an outage.
     fn note_full(&self, server: NodeId, began: Stamp, now: Stamp, tolerance: Nanos) -> LinkChange {
         let Server { outage, full_since, answered_at, .. } = &self.servers[server.index()];
         let since = full_since.get().unwrap_or(began);
@@ -260,7 +261,8 @@ impl Link {
                 outage.set(Some(Outage { since, refused_at: now, next_try, pause: FIRST_PAUSE }));
                 LinkChange::OutageBegan { server, since }
             }
-            // Several attempts may fail in one step of the back-off; only the first advances it.
+            // Several attempts may fail in one round of the back-off; only the first lengthens the
+            // pause.
             Some(known) if now >= known.next_try => {
                 let pause = (known.pause * 2).min(LONGEST_PAUSE);
                 outage.set(Some(Outage { refused_at: now, next_try: now + pause, pause, ..known }));
@@ -313,7 +315,8 @@ mod tests {
         Stamp::ZERO + Nanos::from_secs(seconds)
     }
 
-    /// A server that crashes, comes back, and crashes again before it has answered a request.
+    /// A server crashes, comes back, and crashes again before it has answered a request. Expects
+    /// that each outage begins after the end of the previous one.
     #[test]
     fn second_outage_begins_after_the_end_of_the_first() {
         let link = Link::new(Stamp::ZERO, 1);
@@ -330,7 +333,9 @@ mod tests {
         assert_eq!(link.note_refused(NODE, at(25), at(26)), began(at(21)));
     }
 
-    /// A server that is full, accepts a client, is full again, and answers a client that it has.
+    /// A server is full, accepts a client, is full again, and answers a client that is still
+    /// connected. Expects an outage once the server has been full, without an answer, for as long
+    /// as the job tolerates.
     #[test]
     fn full_server_is_an_outage_beyond_the_tolerance_of_the_job() {
         let link = Link::new(Stamp::ZERO, 1);

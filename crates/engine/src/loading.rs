@@ -50,14 +50,14 @@ pub struct LoadedTable {
 /// Checks that a table can be filled by the requested method.
 ///
 /// # Errors
-/// The target does not support it.
+/// The target does not support the method.
 pub(crate) fn check<D: Driver>(driver: &D, load: &Load) -> Result<(), RunFailure> {
     let columns = column_names(load);
     let checked = driver.check_load(&insert_for(load, &columns), method(load));
     checked.map_err(|error| RunFailure::from_control_error(Location::of_load(load), error))
 }
 
-/// Fills a table by as many writers as the load has.
+/// Fills a table with the number of writers that the load sets.
 ///
 /// # Errors
 /// The target cannot be reached, rejects a batch or stalls.
@@ -107,7 +107,7 @@ pub(crate) async fn fill<D: Driver>(
     })
 }
 
-/// Returns the failure of a load. A database that takes no more rows counts as unreachable.
+/// Returns the failure of a load. If the load timed out, the database counts as unreachable.
 fn failure(load: &Load, progress: &LoadProgress, error: Error) -> RunFailure {
     if error.class() != Class::Timeout {
         return RunFailure::from_control_error(Location::of_load(load), error);
@@ -207,11 +207,11 @@ struct LoadProgress {
     generated: Cell<u64>,
     /// One timer per writer, which fires when the writer is to give up.
     give_up: Vec<Timer>,
-    /// Writers that have not ended.
+    /// Number of writers that have not ended.
     writers: Cell<u32>,
     /// Number of writers that are not yet connected or refused.
     opening: Cell<u32>,
-    /// Error of a writer that got no connection; the others continue without it.
+    /// Error of a writer that got no connection; the other writers continue.
     refused: RefCell<Option<Error>>,
     /// Error of a batch that was not written; it ends the load.
     failed: RefCell<Option<Error>>,
@@ -291,8 +291,8 @@ impl LoadProgress {
         connection
     }
 
-    /// Connects, and waits until the connection has a session that answers. A connection that gets
-    /// a session only when other connections end gets no batches.
+    /// Connects, and waits until the connection has a session that answers. A connection without a
+    /// session is abandoned: it might get one only when other connections end.
     async fn open<D: Driver>(&self, driver: &D, rt: &Rt) -> Result<D::Connection, Error> {
         let mut connection = driver.connect(rt).await?;
         match connection.await_session().await {

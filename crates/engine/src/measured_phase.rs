@@ -75,7 +75,7 @@ pub(crate) fn run_on_threads<D: Driver>(
                 let name = format!("{LANE_PREFIX}{}", share.lane);
                 let run = move || on_thread(context, options, share, outlets, barrier);
                 let thread = std::thread::Builder::new().name(name).spawn_scoped(scope, run);
-                // Otherwise the other lanes would wait for this one.
+                // Without this, the other lanes would wait for this one.
                 thread.map_err(|error| others.give_up(Some(RunFailure::System(error))))
             })
             .collect();

@@ -29,8 +29,8 @@ pub fn node_entries<D: Driver>(plan: &Plan, drivers: &Drivers<D>) -> Vec<NodeEnt
         .collect()
 }
 
-/// Returns the account of a job at the first of its servers; those at the other servers follow.
-/// `None` if there is only one server.
+/// Returns the account of a job at the first of its servers; the accounts at the other servers
+/// follow in order. `None` if there is only one server.
 pub(crate) fn first_node_entry(
     plan: &Plan,
     accounts: &[NodeEntry],

@@ -41,7 +41,7 @@ pub(crate) fn clients(plan: &Plan, id: JobId, share: Share) -> Vec<u32> {
     let job = plan.job(id);
     let all = configured_connections(plan, job);
     match job.pacing {
-        // One lane owns a queue.
+        // A queue belongs to a single lane.
         Pacing::Queue { .. } if share.has(plan.account_of(id).0.into()) => (0..all).collect(),
         Pacing::Queue { .. } => Vec::new(),
         Pacing::Closed { .. } => (0..all).filter(|client| share.has((*client).into())).collect(),
@@ -52,7 +52,7 @@ pub(crate) fn clients(plan: &Plan, id: JobId, share: Share) -> Vec<u32> {
     }
 }
 
-/// Returns the number of connections that a job has, or begins with.
+/// Returns the number of connections that a job has or, if their number may grow, begins with.
 pub fn configured_connections(plan: &Plan, job: &Job) -> u32 {
     match job.pacing {
         Pacing::Closed { clients, .. } => clients,
@@ -99,7 +99,7 @@ pub(crate) fn queue_limit(job: &Job) -> usize {
     }
 }
 
-/// Returns a lane's part of a number; the parts of all lanes add up to it.
+/// Returns a lane's share of a number; the shares of all lanes add up to the number.
 fn share_of(all: u32, share: Share) -> u32 {
     let (lane, lanes) = (u32::from(share.lane), u32::from(share.lanes));
     all / lanes + u32::from(lane < all % lanes)
@@ -124,8 +124,8 @@ pub(crate) fn check_limit(plan: &Plan, lanes: usize) -> Result<(), RunFailure> {
 }
 
 /// Opens the connections that a lane's clients keep, [`SIMULTANEOUS_ATTEMPTS`] at a time, and
-/// prepares the jobs' statements on them. The first lane also tries out the jobs whose requests
-/// open connections of their own. Stops early when the user ends the run.
+/// prepares the jobs' statements on them. The first lane also checks the statements of jobs whose
+/// requests open connections of their own. Stops early when the user ends the run.
 ///
 /// # Errors
 /// The target is unreachable, rejects a statement, or has no connection left for a job.
@@ -188,7 +188,7 @@ pub(crate) async fn open<D: Driver>(
 }
 
 struct ConnectionOpener<D: Driver> {
-    /// The statements of each job.
+    /// The parts of each job, with their statements.
     parts: Arc<ById<JobId, Arc<Parts>>>,
     to_open: RefCell<std::vec::IntoIter<(JobId, u32)>>,
     opened: RefCell<LaneConnections<D>>,

@@ -69,10 +69,10 @@ impl Options {
     }
 
     /// Returns the processors of the threads that observe, read files or write files during a run:
-    /// those to which no lane is bound, or all of them if a lane is bound to each.
+    /// those to which no lane is bound, or all processors if a lane is bound to each of them.
     ///
-    /// If the database keeps these processors busy, an unbound thread moves to the processor of a
-    /// lane.
+    /// The threads are bound because an unbound thread would move to the processor of a lane when
+    /// the database keeps the other processors busy.
     pub fn unbound_processors(&self) -> Processors {
         let lanes = usize::from(self.threads.max(1));
         let of_lanes = Processors::of(&self.cpus[..self.cpus.len().min(lanes)]);

@@ -20,7 +20,8 @@ pub(crate) enum Times {
     Log(LogTimes),
 }
 
-/// The arrival times from a log: its gaps, starting at the job's start.
+/// The arrival times from a log: the times of its lines since the first line, counted from the
+/// job's start.
 pub(crate) struct LogTimes {
     start: Nanos,
     end: Nanos,
@@ -37,7 +38,8 @@ impl LogTimes {
         }
     }
 
-    /// Returns the arrival of a log line; `None` if the job is over by then.
+    /// Returns the arrival of a log line; `None` if the job has ended by then, or has reached its
+    /// `count`.
     pub(crate) fn arrival(&self, line: &Input) -> Option<Arrival> {
         let (number, at) = (line.number(), self.start + line.at());
         (number < self.count && at < self.end).then_some(Arrival { number, at })
@@ -99,9 +101,9 @@ impl Progress {
 /// An arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// Its number in the job, from 0, the same on any lane.
+    /// Number of the arrival in the job, from 0, independent of the lane.
     pub number: u64,
-    /// Its intended start, since time zero.
+    /// Intended start, since time zero.
     pub at: Nanos,
 }
 
@@ -123,8 +125,8 @@ impl Pacer {
         }
     }
 
-    /// Returns the offset of arrival `number` from the job's start, if it ever occurs. Must be
-    /// called for 0, 1, 2, … in turn.
+    /// Returns the offset of arrival `number` from the job's start; `None` if it never occurs. Must
+    /// be called for 0, 1, 2, … in turn.
     fn offset(&mut self, number: u64) -> Option<Nanos> {
         match &mut self.progress {
             Progress::Poisson { elapsed, unit_ns } => {
@@ -284,7 +286,8 @@ mod tests {
         }
     }
 
-    /// Uses the Kolmogorov-Smirnov test at a level of about one in a million.
+    /// Tests the distribution of the times between arrivals, with a Kolmogorov-Smirnov test at a
+    /// level of about one in a million.
     #[test]
     fn time_rescaled_gaps_of_a_shape_are_unit_exponentials() {
         for shape in SHAPES {

@@ -17,11 +17,12 @@ pub(crate) struct Parts {
     weights: Vec<u64>,
     /// Random numbers that choose the part of a request.
     choices: Stream,
-    /// True if requests differ in their steps, or pause between their statements.
+    /// True if requests differ in their steps, or consist of several exchanges with the server.
     has_varying_steps: bool,
     /// The statements that a connection prepares, in order.
     texts: Vec<StatementText>,
-    /// True if the parts belong to a mix and have their own accounts.
+    /// True if the parts belong to a mix. The ledger then counts the requests of each part
+    /// separately.
     is_mix: bool,
 }
 
@@ -29,11 +30,12 @@ pub(crate) struct Parts {
 pub(crate) struct Part {
     /// Requests of the section, with the settings of its mix where the section has none of its own.
     pub(crate) requests: Requests,
-    /// Account of the section.
+    /// The account under which the ledger counts requests of the section.
     pub(crate) account: AccountId,
     /// Steps of a request of the section.
     pub(crate) steps: Vec<Step>,
-    /// The statements to prepare on a connection that one of its requests opens for itself.
+    /// Indexes, in [`Parts::texts`], of the statements that a request of the section prepares if it
+    /// opens its own connection.
     pub(crate) texts: Range<usize>,
     /// Exchanges with the server: ranges of steps that are sent together. The client may pause
     /// between two exchanges.
@@ -41,8 +43,8 @@ pub(crate) struct Part {
 }
 
 impl Parts {
-    /// Lays out the statements of all jobs of a plan, once for the run. `dialect` returns the
-    /// dialect of a job's target.
+    /// Creates the parts of all jobs of a plan, once for the run. `dialect` returns the dialect of
+    /// a job's target.
     pub(crate) fn of_plan(
         plan: &Plan,
         dialect: impl Fn(JobTarget) -> Dialect,
@@ -51,7 +53,7 @@ impl Parts {
         plan.jobs_by_id().map(parts).map(Arc::new).collect()
     }
 
-    /// Lays out the statements of a job of the plan.
+    /// Creates the parts of a job of the plan.
     pub(crate) fn of(plan: &Plan, id: JobId, dialect: Dialect) -> Parts {
         let job = plan.job(id);
         let own = plan.account_of(id);
@@ -104,8 +106,8 @@ impl Parts {
         &self.parts[id]
     }
 
-    /// Returns true if a client's requests differ in their steps, or pause between their
-    /// statements.
+    /// Returns true if a client's requests differ in their steps, or consist of several exchanges
+    /// with the server.
     #[inline]
     pub(crate) fn has_varying_steps(&self) -> bool {
         self.has_varying_steps
@@ -137,7 +139,7 @@ impl Parts {
         }
     }
 
-    /// Returns the number of parts with an account of their own.
+    /// Returns the number of parts whose requests the ledger counts separately.
     pub(crate) fn accounts(&self) -> usize {
         if self.is_mix { self.parts.len() } else { 0 }
     }
@@ -149,7 +151,7 @@ impl Part {
         Work { steps: self.steps.clone(), is_pipelined: self.requests.pipeline, ..Work::default() }
     }
 
-    /// Returns the message for requests that were due while the part's file had nothing for them.
+    /// Returns the message about requests that came due but found no input in the part's file.
     pub(crate) fn no_input_message(&self) -> String {
         let file = self.requests.feed.as_ref().map_or("", |feed| feed.file.as_str());
         format!(
@@ -160,7 +162,7 @@ impl Part {
     }
 }
 
-/// Returns the requests of a part with the mix's settings for all parts.
+/// Returns the settings of a part's requests, completed with those that the mix sets for all parts.
 fn with_settings_of(part: &Requests, mix: &Requests) -> Requests {
     let mut requests = part.clone();
     requests.timeout = requests.timeout.or(mix.timeout);
@@ -176,9 +178,9 @@ fn with_settings_of(part: &Requests, mix: &Requests) -> Requests {
     requests
 }
 
-/// Returns the steps of a section's requests, and adds the statements that they prepare to `texts`.
-/// Values are in the order of the statements; a statement that is not prepared has one value, its
-/// text. The connection does not prepare the first `before` of `texts`.
+/// Returns the steps of a section's requests, and adds to `texts` the statements that the requests
+/// prepare. Values are in the order of the statements; a statement that is not prepared has one
+/// value, its text. The connection does not prepare the first `before` of `texts`.
 fn steps(
     requests: &Requests,
     account: AccountId,

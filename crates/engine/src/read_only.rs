@@ -11,7 +11,8 @@ use base::HIDDEN;
 /// First words of statements that change data.
 const WRITING_WORDS: [&str; 6] = ["insert", "update", "delete", "merge", "replace", "truncate"];
 
-/// Words of statements that lock, write, call, or name tables in a way that is not understood.
+/// Words of statements that lock, write, call, or name tables in a way that this module does not
+/// recognise.
 const REFUSED_WORDS: [&str; 18] = [
     "call",
     "copy",
@@ -194,7 +195,7 @@ fn reads_filled_tables(words: &[&str], filled: &[&str]) -> bool {
         } else if word.starts_with(|first: char| first.is_ascii_digit())
             && BEFORE_TABLE.iter().any(|before| word.to_lowercase().contains(before))
         {
-            // Some servers end a number where a letter follows.
+            // Some servers end a number where a letter follows, so `1from t` names a table.
             return false;
         }
     }
@@ -221,7 +222,7 @@ fn is_word_character(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Returns the words of a text, and each other character but white space by itself.
+/// Returns the words of a text, and each other character by itself; white space is left out.
 fn tokens(text: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();

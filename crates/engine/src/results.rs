@@ -1,7 +1,7 @@
 //! Results files: the rows that statements return.
 //!
-//! They are opened just before the measured phase and closed when their jobs have ended. A file
-//! that fails ends the run, and the run reports it.
+//! They are opened just before the measured phase and closed when their jobs have ended. If a file
+//! cannot be written, the run ends and reports the file.
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ pub struct FileFault {
     /// Time at which the failure was noticed, on the run's clock; `None` if it was noticed only at
     /// the end of the run.
     pub at: Option<Stamp>,
-    /// The file, its progress and the system's error.
+    /// The message, which names the file and the cause.
     pub text: String,
 }
 
@@ -39,7 +39,7 @@ struct JobResultsFile {
     file: ResultsFile,
 }
 
-/// Sinks for the results files: the sinks of a lane by account, and the sinks of a job by part.
+/// Sinks for the results files: of a lane, indexed by account, or of a job, indexed by part.
 pub(crate) type RowSinks<I> = ById<I, Option<ResultsHandle>>;
 
 impl Results {
@@ -76,7 +76,7 @@ impl Results {
         Ok((Results { files, pace }, sinks))
     }
 
-    /// Waits until every file is written and closed. Returns their faults.
+    /// Waits until every file is written and closed. Returns the faults of the files.
     pub(crate) fn finish(self, stop: &Stop) -> Vec<FileFault> {
         let Results { files, pace } = self;
         let faults = files.into_iter().filter_map(|file| file.finish(stop));

@@ -1,6 +1,6 @@
 //! The rules of honest measurement, as a value.
 //!
-//! Each item is a point at which load generators are known to go wrong. The engine follows
+//! Each field is a known source of error in load generators. The engine follows
 //! [`Rules::STANDARD`]; the self-test runs the same engine under other rules to show that the
 //! oracles of queueing theory detect every such fault.
 
@@ -10,7 +10,7 @@ use record::{Dispatch, Request};
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     /// True if arrivals that find no free worker are sent once a worker is free. A generator that
-    /// skips missed ticks sends less than requested, always when the server is slow.
+    /// skips missed ticks sends less than requested whenever the server is slow.
     pub makes_up_missed_arrivals: bool,
     /// True if a request that timed out counts with at least its timeout as response time. A
     /// generator that drops timeouts reports only the fast requests.
@@ -19,7 +19,7 @@ pub struct Rules {
     /// its queue begins the window with an idle server.
     pub queues_survive_the_warm_up: bool,
     /// Function that returns the request as it is recorded; `None` records it from its intended
-    /// start. A generator that counts from the actual send omits, in coordination with the server,
+    /// start. A generator that counts from the actual send has coordinated omission: it leaves out
     /// the times at which the server was slow.
     pub recorded: Option<fn(Request, Option<Dispatch>) -> Request>,
 }

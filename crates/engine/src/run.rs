@@ -30,8 +30,8 @@ use crate::waits::{unless_ended, unless_ended_at_once};
 /// A run that ended, completed or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunOutcome {
-    /// The reason for the end of the run. A completed run with unreachable targets ends because a
-    /// target was lost.
+    /// The reason for the end of the run. If a target was unreachable at the end of a completed
+    /// run, the reason is [`EndKind::TargetLost`].
     pub end: EndKind,
     /// The tables that were filled.
     pub loaded: Vec<LoadedTable>,
@@ -62,7 +62,8 @@ impl RunOutcome {
 /// Executes a plan against the drivers of its targets. `outlet` creates the outlet of each lane.
 ///
 /// # Errors
-/// The reason why the run was impossible before anything was measured. Teardown ran if setup had.
+/// The reason why the run was impossible before anything was measured. Teardown has run if setup
+/// had run.
 pub fn run<D: Driver>(
     plan: &Plan,
     drivers: Drivers<D>,

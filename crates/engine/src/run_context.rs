@@ -20,7 +20,7 @@ use crate::targets::Drivers;
 pub(crate) struct RunContext<D> {
     pub(crate) plan: Arc<Plan>,
     pub(crate) drivers: Drivers<D>,
-    /// The statements of each job.
+    /// The parts of each job, with their statements.
     pub(crate) parts: Arc<ById<JobId, Arc<Parts>>>,
     /// The run's wall-clock start, the origin of the values of `timestamp()`.
     pub(crate) started: WallTime,

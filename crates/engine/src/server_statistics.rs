@@ -49,7 +49,7 @@ async fn read<D: Driver>(rt: &Rt, context: &RunContext<D>) -> bool {
     statistics.is_ok()
 }
 
-/// Returns the target that all jobs use; `None` if they use several.
+/// Returns the target that all jobs use; `None` if they use several, or run programs.
 fn only_target(plan: &Plan) -> Option<JobTarget> {
     let mut asked = plan.jobs.iter().map(|job| job.target);
     let first = asked.next().filter(|target| *target != JobTarget::Programs)?;

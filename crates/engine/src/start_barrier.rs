@@ -12,8 +12,8 @@ use crate::error::RunFailure;
 /// each lane must notice time zero before it comes.
 const LEAD: Nanos = Nanos::from_millis(50);
 
-/// Polling interval of a lane that is ready and waits for the others, per sixteen lanes. With a
-/// fixed interval, the polling of hundreds of lanes would delay the last ones.
+/// Interval at which a lane that is ready checks for time zero, per sixteen lanes of the run. With
+/// the same interval for any number of lanes, the polling of hundreds would delay the last ones.
 const READY_POLL: Nanos = Nanos::from_millis(1);
 
 /// The barrier at which the lanes of a run agree on time zero.
@@ -50,7 +50,7 @@ impl StartBarrier {
         self.given_up.store(true, Ordering::Release);
     }
 
-    /// Returns the reason why the run could not begin.
+    /// Returns the reason why the run could not begin; `None` if no lane failed.
     pub(crate) fn take_failure(&self) -> Option<RunFailure> {
         self.failed.lock().expect("nothing panics here").take()
     }

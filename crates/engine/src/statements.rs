@@ -6,21 +6,21 @@ use driver::{Connection, Error};
 /// A statement as a connection prepares it.
 #[derive(Clone, Debug)]
 pub(crate) struct StatementText {
-    /// Account of its section.
+    /// The account of its section in the ledger.
     pub(crate) account: AccountId,
-    /// Its place in the section.
+    /// The statement within its section.
     pub(crate) statement: StatementId,
-    /// Its text, with placeholders for the values.
+    /// Text of the statement, with placeholders for the values.
     pub(crate) sql: String,
-    /// The number of its values.
+    /// Number of values that the job gives.
     pub(crate) values: usize,
 }
 
 /// Prepares a job's statements on a connection, in order.
 ///
 /// # Errors
-/// The statement that the database rejects or whose number of values differs from the given ones,
-/// with the error.
+/// The first statement that the database rejects, or for which the job gives a wrong number of
+/// values, with the error.
 pub(crate) async fn prepare<'t, C: Connection>(
     connection: &mut C,
     texts: &'t [StatementText],

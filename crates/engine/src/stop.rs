@@ -24,7 +24,8 @@ struct State {
     at_once: AtomicBool,
     /// True if something panicked, which overrides every other reason.
     has_panicked: AtomicBool,
-    /// The stop of the set of runs to which this one belongs.
+    /// The stop of the set to which this run belongs, or of the run to which this teardown belongs;
+    /// `None` if there is neither.
     parent: Option<Stop>,
     /// True if a graceful stop of the parent does not end this run; an immediate stop ends it.
     ignores_graceful_stop: bool,
@@ -37,14 +38,14 @@ impl Default for Stop {
 }
 
 impl Stop {
-    /// Returns a stop for one of several runs. Stopping `self` stops all of them; stopping one of
-    /// them does not stop the others.
+    /// Returns a stop for one of several runs. Stopping `self` stops all runs; stopping one run
+    /// does not stop the others.
     pub fn child(&self) -> Stop {
         Stop::with_parent(Some(self.clone()), false)
     }
 
-    /// Returns a stop for a teardown, which an immediate stop of this run ends and a graceful one
-    /// does not.
+    /// Returns a stop for a teardown. An immediate stop of this run ends the teardown; a graceful
+    /// one does not.
     pub fn child_for_teardown(&self) -> Stop {
         Stop::with_parent(Some(self.clone()), true)
     }

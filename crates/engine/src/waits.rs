@@ -8,9 +8,10 @@ use rt::{Rt, unless_fired};
 
 use crate::stop::{CHECK_INTERVAL, Stop};
 
-/// Waits for a future until an immediate end of the run is requested. The future's connections are
-/// then dropped, which ends their work. In virtual time it waits for the future alone: nothing
-/// takes long, and periodic wake-ups would hide a deadlock.
+/// Waits for a future and returns its output. `None` if an immediate end of the run is requested
+/// first; the future's connections are then dropped, which ends their work. In virtual time, only
+/// the future itself ends the wait: nothing takes long, and periodic wake-ups would hide a
+/// deadlock.
 pub(crate) async fn unless_ended_at_once<T>(
     future: impl Future<Output = T>,
     rt: &Rt,
@@ -19,8 +20,8 @@ pub(crate) async fn unless_ended_at_once<T>(
     unless(future, rt, || stop.is_at_once()).await
 }
 
-/// Waits for a future until any end of the run is requested, clean or immediate. Used for
-/// statements that are not measured and may take hours.
+/// Waits for a future and returns its output; `None` if any end of the run is requested first,
+/// clean or immediate. Used for statements that are not measured and may take hours.
 pub(crate) async fn unless_ended<T>(
     future: impl Future<Output = T>,
     rt: &Rt,
@@ -29,7 +30,8 @@ pub(crate) async fn unless_ended<T>(
     unless(future, rt, || stop.is_requested()).await
 }
 
-/// Waits for a future until `is_over` returns true. In virtual time it waits for the future alone.
+/// Waits for a future and returns its output; `None` if `is_over` returns true first. In virtual
+/// time, only the future itself ends the wait.
 pub(crate) async fn unless<T>(
     future: impl Future<Output = T>,
     rt: &Rt,

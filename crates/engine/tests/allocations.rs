@@ -1,8 +1,8 @@
 //! Invariant 3: the measured path allocates nothing.
 //!
 //! Every allocation of the process is counted, so nothing else may run in it: this test has no
-//! harness, whose threads allocate as well. A run of twice as many requests in the same number of
-//! intervals must allocate exactly as often as the shorter one: only setting up, ending and handing
+//! harness, whose threads allocate as well. In virtual time, a run with twice as many requests in
+//! the same number of intervals must allocate exactly as often: only setting up, ending and handing
 //! over intervals allocate.
 
 use std::alloc::System;

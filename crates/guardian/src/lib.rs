@@ -130,7 +130,8 @@ impl Guardian {
         Guardian::of_folder(Path::new(""))
     }
 
-    /// Replaces the folder by the one whose path ends with this number; with `None`, by no folder.
+    /// Replaces the folder that is removed by the one whose path ends with this number; with
+    /// `None`, by no folder.
     ///
     /// The shell receives the command even if this process is killed immediately afterwards: it is
     /// already in the pipe.
@@ -143,7 +144,7 @@ impl Guardian {
         self.send(format!("started {pid} {signal}\n"));
     }
 
-    /// Removes a process that has ended and was reaped.
+    /// Unregisters a process that has ended and was reaped.
     pub fn unregister_process(&mut self, pid: u32) {
         self.send(format!("ended {pid}\n"));
     }
@@ -153,7 +154,7 @@ impl Guardian {
         self.send(format!("started -{leader} TERM\n"));
     }
 
-    /// Removes a process group that has ended, or that no longer needs a guardian.
+    /// Unregisters a process group that has ended, or that no longer needs a guardian.
     pub fn unregister_group(&mut self, leader: u32) {
         self.send(format!("ended -{leader}\n"));
     }

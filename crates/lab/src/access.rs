@@ -1,6 +1,6 @@
-//! Access to a database for the programs that run beside Assay: environment variables with its
-//! address, and a password file in a temporary folder, in the format that the database's client
-//! programs read. No variable contains the password.
+//! Access to a database for the programs that run beside Assay: environment variables with the
+//! address of the database, and a password file in a temporary folder, in the format that the
+//! database's client programs read. No variable contains the password.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -22,8 +22,8 @@ pub(crate) struct Access {
 }
 
 impl Access {
-    /// Returns the access to a database, from its target and the login of its driver, if it has
-    /// one; without a target, every variable is removed.
+    /// Returns the access to a database, from its target and, if the database needs one, the login
+    /// of its driver. Without a target, every variable is removed.
     ///
     /// # Errors
     /// The password file cannot be written.

@@ -65,8 +65,8 @@ pub struct AttachOrder {
     pub warn: Box<dyn Fn(&str) + Send + Sync>,
 }
 
-/// The components without which a limit of the database cannot be distinguished from a limit of the
-/// program, each with the warning that is issued if it cannot be observed.
+/// The components that are needed to distinguish a limit of the database from a limit of the
+/// program. Each has the warning that is issued if the component cannot be observed.
 const NEEDED_COMPONENTS: [(&str, &str); 4] = [
     (DATABASE, "cannot observe the database"),
     (MeasuredSide::Server.name(), "cannot observe the processes of the database"),

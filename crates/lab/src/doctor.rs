@@ -59,8 +59,8 @@ pub fn examine(target: Option<&Target>) -> Result<Examination, Error> {
     Ok(Examination { input, diagnosis })
 }
 
-/// Returns a target for each host of a target, with the name of the host; the target itself,
-/// without a name, if it has only one.
+/// Returns a target for each host of a target, with the name of the host. If the target has only
+/// one host, returns the target itself, without a name.
 fn apart(target: &Target) -> Vec<(Option<String>, Target)> {
     let addresses = match &target.endpoint {
         Endpoint::Network { addresses, .. } => addresses.as_slice(),

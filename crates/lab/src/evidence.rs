@@ -146,11 +146,12 @@ pub fn end_of_warmup(archive: &Archive) -> Result<Nanos, RecordError> {
     }
 }
 
-/// The minimum number of response times in a step from which a median is computed.
+/// The minimum number of response times in a step (a section of the run, see [`Steps`]) from which
+/// a median is computed.
 const MIN_TIMES_FOR_MEDIAN: u64 = 5;
 
 /// Detects the end of the warm-up from the completions and the median response times of all jobs
-/// with a constant load, and moves the start of the window there.
+/// with a constant rate or number of clients, and moves the start of the window there.
 fn find_warmup(archive: &Archive, run: &mut Evidence) -> Result<(), RecordError> {
     // The last step may be shorter than the others.
     let steps = 0..run.steps.len().saturating_sub(1);
@@ -221,8 +222,8 @@ fn plan(archive: &Archive) -> (Plan, Option<String>) {
 }
 
 /// Returns the time up to which the record of a killed run is complete. An interval has a gauge
-/// once every lane has passed it. Rows of later intervals may exist without a gauge: faster lanes
-/// and late answers have added them.
+/// (its numbers of requests in flight and of open connections) once every lane has passed it. Rows
+/// of later intervals may exist without a gauge: faster lanes and late answers have added them.
 fn complete_until(archive: &Archive) -> Result<Nanos, RecordError> {
     let mut last = None;
     for account in archive.accounts() {
@@ -267,7 +268,7 @@ fn job_evidence(
     Ok(evidence)
 }
 
-/// The response times of the window, and of its parts.
+/// The response times of the whole window, and of its probes and other sections.
 struct WindowTimes {
     estimates: analyze::Responses,
     whole: Histogram<u64>,
@@ -276,8 +277,8 @@ struct WindowTimes {
     parts: Vec<(Range<usize>, Distribution)>,
 }
 
-/// Reads the response times of the window. Each step is one batch of the estimates, which read
-/// every step twice. The sums of the parts of the window use the same readings.
+/// Reads the response times of the window, step by step. The estimates of quantiles need every step
+/// twice; the sums over sections of the window are made while a step is read for the first time.
 fn window_times(run: &Evidence, responses: &Responses<'_>) -> Result<WindowTimes, RecordError> {
     let window = run.steps.window();
     let probes = run.steps.probes(run.plan.probe);
@@ -375,7 +376,7 @@ pub fn count_dispersions(
     conditions.iter().map(dispersion).collect()
 }
 
-/// The response times of one account.
+/// The response times of one account: of a job, of a part of a mix, or of a job at one server.
 pub(crate) struct Responses<'a> {
     pub(crate) archive: &'a Archive,
     pub(crate) account: AccountId,

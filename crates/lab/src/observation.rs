@@ -21,9 +21,9 @@ use crate::target::ResolvedTarget;
 /// The name of the threads on which SQLite runs.
 const SQLITE: &str = "sqlite";
 
-/// Returns the processes to observe in a run: this machine, this process, and the processes of the
-/// main target or those that the workload file names. The processes of named targets on this
-/// machine are only told apart from other programs.
+/// Returns the scope of the observation of a run: this machine, this process, the processes that
+/// the workload file names, and those of the main target. The processes of named targets on this
+/// machine are not observed; they are known so as not to count as other programs.
 pub(crate) fn scope(plan: &Plan, reached: &[ResolvedTarget]) -> Scope {
     let Observe { every, processes, .. } = &plan.observe;
     let main = reached.iter().filter(|reached| reached.name.is_none());
@@ -58,8 +58,8 @@ pub(crate) struct ObservationSink {
     notes: RecordFacts,
     live: LiveView,
     busiest: Arc<Mutex<Busiest>>,
-    /// While a table is being filled, before time zero: the name of the table, and the time for
-    /// which it had been filled when observation began.
+    /// While a table is being filled, before time zero: the name of the table, and the time from
+    /// the beginning of its load to the beginning of the observation.
     load: Option<(Arc<str>, Nanos)>,
     /// A callback for components that cannot be observed.
     warn: Option<MissingListener>,
@@ -88,7 +88,8 @@ impl ObservationSink {
         ObservationSink { warn: Some(warn), ..self }
     }
 
-    /// Takes a sample. `at` is the time since observation began: at time zero, or during a load.
+    /// Takes a sample. `at` is the time since the observation began, which was at time zero or
+    /// during a load.
     pub(crate) fn on_sample(&self, at: Nanos, sample: Sample) {
         let busiest =
             self.busiest.lock().unwrap_or_else(PoisonError::into_inner).add_sample(at, &sample);
@@ -187,9 +188,10 @@ pub(crate) fn database_watch_starter(
     }))
 }
 
-/// Returns the sessions of a run at the server of its main target. This includes sessions of other
-/// targets of the same kind, which may be on the same server. If programs of jobs may open further
-/// sessions, whose ids are unknown, sessions are recognised by name alone.
+/// Returns the sessions of a run at the server of its main target; `None` if the target has no
+/// named sessions. The sessions of other targets of the same kind are included, because they may be
+/// on the same server. If programs of jobs may open further sessions, whose ids are unknown,
+/// sessions are recognised by name alone.
 pub(crate) fn own_sessions(drivers: &Drivers<AnyDriver>) -> Option<OwnSessions> {
     let main = drivers.main.as_ref()?;
     let sessions = |driver: &AnyDriver| {

@@ -72,13 +72,13 @@ impl Stage {
     /// is the main target.
     ///
     /// # Errors
-    /// A target cannot be admitted or opened, or the shell rejects a command of the plan.
+    /// A target cannot be used or opened, or the shell rejects a command of the plan.
     pub fn open(plan: &Plan, main: &Target, options: &Options) -> Result<Stage, OpenError> {
         Stage::open_used(plan, main, options, |target| plan.uses(target))
     }
 
-    /// Starts the private servers and creates the drivers of the targets that are used, as
-    /// [`Stage::open`] does.
+    /// Starts the private servers and creates the drivers, as [`Stage::open`] does, of the targets
+    /// for which `is_used` returns true.
     ///
     /// # Errors
     /// As for [`Stage::open`].
@@ -115,8 +115,7 @@ impl Stage {
         Ok(stage)
     }
 
-    /// Gives the programs that the jobs run access to the main target; the programs run in
-    /// `folder`.
+    /// Gives the programs of the jobs, which run in `folder`, access to the main target.
     fn give_access(&mut self, folder: &Path) -> io::Result<()> {
         let access = self.access()?;
         let programs = Programs::new(folder.to_owned(), Arc::clone(&access.environment));
@@ -244,9 +243,9 @@ enum OpenTarget {
     Driver(AnyDriver),
 }
 
-/// Returns the passwords of logins. They are removed from texts of servers that are not errors,
-/// such as settings and names. Short passwords are left out, because other words in such texts may
-/// be equal to them.
+/// Returns the passwords of logins. They are removed from settings, names and other texts that
+/// servers send; drivers remove them from errors. Short passwords are left out, because other words
+/// in such texts may be equal to them.
 pub(crate) fn passwords<'d>(drivers: impl IntoIterator<Item = &'d AnyDriver>) -> Secrets {
     let logins = drivers.into_iter().filter_map(AnyDriver::login);
     Secrets::of_all(logins.map(|login| login.secrets)).distinct()

@@ -1,4 +1,4 @@
-//! Reading of the times of each job over a whole run, for charts.
+//! Reading of the times and errors of each job over a whole run, for charts.
 
 use std::ops::Range;
 
@@ -9,8 +9,8 @@ use record::{BucketCount, Interval, Kind};
 
 use crate::evidence::read_open_at_kill;
 
-/// Reads the times of every job and part of a run, in the order of their accounts. `evidence` comes
-/// from the same record.
+/// Reads the times and errors of every job of a run, and of every part of a job, in the order of
+/// their [`AccountId`]s. `evidence` comes from the same record.
 ///
 /// # Errors
 /// The record is damaged.

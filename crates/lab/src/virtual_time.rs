@@ -43,8 +43,8 @@ fn takes_time(job: &Job, config: &Config) -> bool {
 }
 
 /// Returns true if the execution of a statement takes time, by the hint in the statement or,
-/// without a hint, by the server's configuration. A hint in a spliced value is known only when the
-/// request is sent.
+/// without a hint, by the server's configuration. A hint in a value that is inserted into the text
+/// of the statement is known only when the request is sent.
 fn is_served(statement: &Statement, service_s: f64) -> bool {
     if statement.pieces.iter().any(|piece| matches!(piece, Piece::Splice(_))) {
         return true;

@@ -79,7 +79,7 @@ impl Addresses {
         }
     }
 
-    /// Returns the next address in the rotation, as a server of the target.
+    /// Returns the node that is next in the rotation.
     pub fn next_node(&self) -> NodeId {
         NodeId((self.next.fetch_add(1, Ordering::Relaxed) % self.all.len().max(1)) as u16)
     }

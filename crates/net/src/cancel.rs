@@ -35,7 +35,7 @@ pub trait Cancellation: Send + 'static {
 }
 
 /// A thread that sends cancellations. It is started by the first cancellation. Clones share the
-/// thread; dropping the last clone waits until the thread has ended.
+/// thread; dropping the last clone waits until the thread has ended, but at most two seconds.
 #[derive(Debug)]
 pub struct CancelService<F>(Arc<Worker<F>>);
 

@@ -227,8 +227,8 @@ impl Channel {
         self.socket.peer()
     }
 
-    /// Returns the socket, for a caller that waits until the other end closes it; `None` if the
-    /// operating system grants no file descriptor for it.
+    /// Returns the socket, for a caller that waits until the other end closes it; `None` if this
+    /// process has reached its limit of open files.
     pub fn into_socket(self) -> Option<OwnedFd> {
         self.socket.into_owned_fd().ok()
     }
@@ -352,7 +352,8 @@ mod tests {
         .expect("a runtime");
     }
 
-    /// A MySQL client begins the handshake without waiting for an answer.
+    /// A MySQL client begins the TLS handshake without waiting for an answer. The server may thus
+    /// have read the beginning of the handshake before it switches to TLS.
     #[test]
     fn handshake_that_was_read_with_earlier_bytes_is_completed() {
         let (server_tls, client_tls, _folder) = tls_pair();

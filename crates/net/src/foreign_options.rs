@@ -58,8 +58,8 @@ const KNOWN: &[(&str, Counterpart)] = &[
     ("allowloadlocalinfile", Advice("leave it out: `[load]` asks for what it needs")),
 ];
 
-/// The TLS modes of libpq, JDBC and MySQL's clients in lower case, each with the corresponding mode
-/// of Assay.
+/// The TLS modes of libpq, JDBC and MySQL's clients in lower case, each with advice on the
+/// corresponding mode of Assay.
 const MODES: &[(&str, &str)] = &[
     ("disable", "write `tls=off`"),
     ("disabled", "write `tls=off`"),

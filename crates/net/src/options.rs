@@ -25,7 +25,7 @@ impl TlsMode {
     /// The words for the modes in a URL.
     pub const WORDS: [&str; 3] = ["off", "require", "verify"];
 
-    /// Returns the mode of a word.
+    /// Returns the mode of a word; `None` for any other word.
     pub fn from_word(word: &str) -> Option<TlsMode> {
         [TlsMode::Off, TlsMode::Require, TlsMode::Verify]
             .into_iter()

@@ -20,7 +20,8 @@ pub enum PasswordFile {
     /// PostgreSQL's `~/.pgpass`, or the file named by `PGPASSFILE` (manual, chapter "The Password
     /// File").
     PgPass,
-    /// The `[client]` section of MySQL's `~/.my.cnf` (manual, section "Using Option Files").
+    /// The section `[client]` of MySQL's `~/.my.cnf`, or another section that the clients of MySQL
+    /// and MariaDB read (manual, section "Using Option Files").
     MyCnf,
 }
 
@@ -170,8 +171,8 @@ fn in_pgpass<'l>(
 ) -> Option<PasswordEntry> {
     let (host, port) = match owner.address {
         Address::Tcp(host, port) => (host.as_str(), port.to_string()),
-        // PostgreSQL's own clients look up their default socket under this name, whatever its
-        // directory. The file name of a socket ends with the port.
+        // PostgreSQL's own clients look up their default socket as `localhost`. Here this holds for
+        // every socket, whatever its directory. The file name of a socket ends with the port.
         Address::Unix(path) => {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             let port = name.strip_prefix(".s.PGSQL.").unwrap_or("5432");
@@ -204,8 +205,8 @@ fn fields(line: &str) -> Vec<String> {
     fields
 }
 
-/// Returns the last `password` in a section `[client]`, or in another section that MySQL's clients
-/// read. These sections apply to all hosts.
+/// Returns the last `password` in a section `[client]`, or in another section that the clients of
+/// MySQL and MariaDB read. These sections apply to all hosts.
 fn in_my_cnf<'l>(lines: impl Iterator<Item = &'l str>) -> Option<PasswordEntry> {
     const SECTIONS: [&str; 3] = ["client", "client-server", "client-mariadb"];
     let mut is_ours = false;

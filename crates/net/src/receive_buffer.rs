@@ -14,7 +14,7 @@ const INITIAL_SIZE: usize = 16 << 10;
 pub(crate) const MAX_KEPT_SIZE: usize = 64 << 10;
 
 /// The memory of the receive buffers of a driver's connections: the bytes taken beyond the initial
-/// size of each. A clone is a handle to the same memory.
+/// sizes of the buffers. A clone is a handle to the same memory.
 #[derive(Clone, Debug, Default)]
 pub struct ReceiveMemory(Arc<AtomicUsize>);
 
@@ -22,8 +22,8 @@ impl ReceiveMemory {
     /// Maximum memory of all buffers together, in bytes, without the initial size of each.
     pub const LIMIT: usize = 20 << 20;
 
-    /// Part of the memory that may be taken only because much data arrives, in bytes. Without it
-    /// there are more reads, but nothing fails.
+    /// Maximum memory of all buffers together, in bytes, for an enlargement that only saves reads.
+    /// A buffer that is not enlarged needs more reads, but nothing fails.
     const FOR_SPEED: usize = 4 << 20;
 
     /// Takes some bytes; returns false if all buffers together would then exceed `limit`.
@@ -32,7 +32,7 @@ impl ReceiveMemory {
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).is_ok()
     }
 
-    /// Returns true if no more is taken than the part for speed.
+    /// Returns true if at most `FOR_SPEED` bytes are taken.
     fn is_ample(&self) -> bool {
         self.0.load(Ordering::Relaxed) <= ReceiveMemory::FOR_SPEED
     }
@@ -68,8 +68,8 @@ impl ReceiveBuffer {
     /// memory.
     #[inline]
     pub(crate) fn free_space(&mut self) -> Option<&mut [u8]> {
-        // The rest of the message has an unknown length. Without memory for it, there is room only
-        // in place of consumed bytes.
+        // The length of the message is unknown, so as much room as possible is requested. If there
+        // is too little memory, only the space of consumed bytes is free.
         let is_full = |buffer: &ReceiveBuffer| buffer.end == buffer.bytes.len();
         if is_full(self) && !self.make_room(usize::MAX) && is_full(self) {
             return None;
@@ -97,8 +97,9 @@ impl ReceiveBuffer {
         }
     }
 
-    /// Makes room for a message of `message` bytes that begins with the unread bytes, but at once
-    /// for at most [`MAX_KEPT_SIZE`] further bytes. Returns false if there is too little memory.
+    /// Makes room for a message of `message` bytes that begins with the unread bytes. One call
+    /// makes room for at most [`MAX_KEPT_SIZE`] bytes after the unread bytes. Returns false if
+    /// there is too little memory.
     ///
     /// A buffer that was enlarged for a longer message is shrunk, even if the beginning of the next
     /// message is already there: a server that sends without pause must not keep the memory.
@@ -133,8 +134,8 @@ impl ReceiveBuffer {
         is_taken
     }
 
-    /// Gives back the memory beyond `wanted` bytes, which include the unread bytes, and beyond the
-    /// size that may be kept.
+    /// Gives back memory: the buffer keeps `wanted` bytes, which include the unread bytes, or the
+    /// size that may be kept, whichever is larger.
     fn release_surplus(&mut self, wanted: usize) {
         let most = if self.memory.is_ample() { MAX_KEPT_SIZE } else { INITIAL_SIZE };
         let kept = wanted.max(most);
@@ -176,7 +177,7 @@ mod tests {
         true
     }
 
-    /// If a full buffer grew in small steps, much data from a server would be read byte by byte.
+    /// If a full buffer grew in small steps, a large amount of data would be read byte by byte.
     #[test]
     fn full_receive_buffer_grows_by_large_steps() {
         let mut receive_buffer = ReceiveBuffer::new(ReceiveMemory::default());

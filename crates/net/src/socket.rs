@@ -15,7 +15,7 @@ use crate::lookup::resolve;
 /// A connected TCP or Unix domain socket.
 pub type Socket = ReadyFd<OwnedFd>;
 
-/// The hosts that are tried, of those to which a name resolves.
+/// The hosts to try, among those to which a name resolves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Host {
     /// All hosts, until one accepts the connection. `within` is divided equally among them, so a

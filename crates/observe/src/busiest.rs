@@ -45,7 +45,7 @@ impl UtilizationReading {
 
 impl Busiest {
     /// Adds a sample that was taken at the given time, and returns the component that was the
-    /// busiest then.
+    /// busiest then; `None` if all were almost idle.
     pub fn add_sample(&mut self, at: Nanos, sample: &Sample) -> Option<ComponentUtilization> {
         let mut readings = BTreeMap::new();
         for reading in &sample.readings {
@@ -112,7 +112,8 @@ fn shares(readings: &LatestReadings) -> Vec<(String, f64)> {
     shares
 }
 
-/// Returns the share of active sessions that wait for locks.
+/// Returns the name of the database's locks, and the share of the active sessions that wait for
+/// them; `None` if no sessions are active.
 fn lock_wait_share(readings: &LatestReadings) -> Option<(String, f64)> {
     let per_s = |kind: ComponentKind, metric: ObservedMetric| {
         readings
@@ -201,7 +202,8 @@ mod tests {
                 busiest.add_sample(at(second), &busy(generator(), 0.2)).expect("a component");
             found.share
         };
-        // This component is sampled every ten seconds.
+        // The server is sampled every ten seconds, and was sampled last at 10 s: its reading
+        // expires at 35 s.
         assert_eq!((later(34), later(36)), (0.9, 0.2));
     }
 

@@ -52,7 +52,7 @@ impl Bounds {
     }
 }
 
-/// Returns the lowest limit, and the group that sets it.
+/// Returns the lowest limit, and the group that sets it; `None` without a limit.
 fn tightest<T: PartialOrd>(
     found: &Hierarchy,
     read: impl Fn(Version, &str) -> Option<T>,
@@ -112,7 +112,7 @@ impl Cgroup {
     }
 }
 
-/// Returns the time for which a group was throttled, in seconds.
+/// Returns the time for which a group was throttled, in seconds; `None` if unknown.
 fn throttled_s(root: &Root, version: Version, group: &str) -> Option<f64> {
     let text = root.text_prefix(&format!("{group}/cpu.stat"), 4_096)?;
     let (name, per_s) = match version {
@@ -123,7 +123,7 @@ fn throttled_s(root: &Root, version: Version, group: &str) -> Option<f64> {
     Some(line.trim().parse::<u64>().ok()? as f64 / per_s)
 }
 
-/// Returns the memory that a group uses, in bytes.
+/// Returns the memory that a group uses, in bytes; `None` if unknown.
 fn memory_usage(root: &Root, version: Version, group: &str) -> Option<u64> {
     let name = match version {
         Version::V1 => "memory.usage_in_bytes",
@@ -133,7 +133,7 @@ fn memory_usage(root: &Root, version: Version, group: &str) -> Option<u64> {
 }
 
 /// Returns the time for which at least one task of a group lacked memory, in seconds
-/// (Documentation/accounting/psi.rst, "Cgroup2 interface").
+/// (Documentation/accounting/psi.rst, "Cgroup2 interface"); `None` if unknown.
 fn pressure_s(root: &Root, version: Version, group: &str) -> Option<f64> {
     let text = match version {
         Version::V1 => return None,

@@ -22,7 +22,7 @@ pub struct Scope {
     pub other_targets: Vec<ServerLocation>,
 }
 
-/// The user's means to name processes of the database by their numbers.
+/// The user's means to name processes of the database by their process ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerOption {
     /// The key `pid` in the section `[observe]` of a workload file.

@@ -5,7 +5,7 @@ use base::{Class, Code};
 /// The outcomes of all requests whose intended start is in a period.
 ///
 /// There is no field for the number of scheduled requests: it is always the sum of the four
-/// outcomes, so a balance always adds up. The pacer counts arrivals independently
+/// outcomes, so a balance always adds up. Requests that come due are counted independently
 /// ([`Counts::arrivals`]); the check named `balance` compares the two numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
@@ -116,8 +116,8 @@ pub(crate) fn sum_of_rows(some: u64, others: u64) -> u64 {
 /// The counters of one job in one interval, by intended start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Number of requests that came due. The pacer counts them when they arrive, and not when they
-    /// end.
+    /// Number of requests that came due. A request is counted here as soon as it comes due, not
+    /// when it ends.
     pub arrivals: u64,
     /// Numbers of requests by outcome.
     pub balance: Balance,

@@ -7,10 +7,10 @@ use crate::op_log::OpSink;
 use crate::statement_set::StatementSet;
 use crate::tally::{Sample, Tally};
 
-/// The requests of one account that began and ended in the same interval on one lane.
+/// The requests of one account that both began and ended in the same interval on one lane.
 #[derive(Clone, Debug)]
 pub struct Cell {
-    /// The account to which the requests belong.
+    /// The account to which the requests belong: a job, a part of a mix, or a job at one server.
     pub account: AccountId,
     /// The interval in which the requests began and ended.
     pub interval: Interval,
@@ -18,8 +18,8 @@ pub struct Cell {
     pub tally: Tally,
 }
 
-/// Requests that ended in a later interval than the one of their intended start, each with its own
-/// data.
+/// Arrivals that were noticed, and requests that ended, in a later interval than the one of their
+/// intended start.
 #[derive(Clone, Debug, Default)]
 pub struct LateBatch {
     arrivals: Vec<(AccountId, Interval)>,
@@ -52,10 +52,10 @@ pub struct LateAnswer<'a> {
 }
 
 impl LateBatch {
-    /// The number of requests, or of arrivals, at which a batch is full and is delivered.
+    /// The number of requests, or of arrivals, at which a `LateBatch` is full and is delivered.
     pub const CAPACITY: usize = 1_024;
 
-    /// Creates an empty batch with room for [`LateBatch::CAPACITY`] requests.
+    /// Creates an empty `LateBatch` with room for [`LateBatch::CAPACITY`] requests.
     pub fn new() -> LateBatch {
         LateBatch {
             arrivals: Vec::with_capacity(LateBatch::CAPACITY),
@@ -64,7 +64,7 @@ impl LateBatch {
         }
     }
 
-    /// Adds an arrival that the pacer noticed in a later interval than the one in which it was due.
+    /// Adds an arrival that was noticed in a later interval than the one in which it was due.
     pub(crate) fn push_arrival(&mut self, account: AccountId, interval: Interval) {
         self.arrivals.push((account, interval));
     }
@@ -86,12 +86,12 @@ impl LateBatch {
         self.arrivals.len() >= LateBatch::CAPACITY || self.requests.len() >= LateBatch::CAPACITY
     }
 
-    /// Returns true if the batch is empty.
+    /// Returns true if there are neither arrivals nor requests.
     pub fn is_empty(&self) -> bool {
         self.arrivals.is_empty() && self.requests.is_empty()
     }
 
-    /// Empties the batch without freeing its memory.
+    /// Removes all arrivals and requests without freeing the memory.
     pub fn reset(&mut self) {
         self.arrivals.clear();
         self.requests.clear();
@@ -181,7 +181,7 @@ pub enum EventKind {
     RecorderFailed,
     /// A file of the workload could no longer be read or written.
     FileFailed,
-    /// The last record that was read from a pipe may be incomplete.
+    /// An input that was read from a pipe ended within a line or within a request.
     FileCutOff,
     /// The input file of one part of a mix was exhausted, which ended the mix.
     FileExhausted,
@@ -224,7 +224,7 @@ impl EventKind {
         }
     }
 
-    /// Returns the kind with this name.
+    /// Returns the kind with this name; `None` for an unknown name.
     pub fn from_name(name: &str) -> Option<EventKind> {
         EventKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
@@ -235,7 +235,8 @@ impl EventKind {
 pub enum Delivery {
     /// A complete interval of one account.
     Cell(Box<Cell>),
-    /// Requests that ended in a later interval than the one of their intended start.
+    /// Arrivals that were noticed, and requests that ended, in a later interval than the one of
+    /// their intended start.
     Late(Box<LateBatch>),
     /// The state of every job of the lane at the end of an interval.
     Gauges {
@@ -248,7 +249,8 @@ pub enum Delivery {
     },
     /// An event.
     Event(Event),
-    /// The statements of each account that returned or changed a row on the lane, at its end.
+    /// For each account, the statements that returned or changed a row. Sent once, when the lane
+    /// ends.
     WithRows(Vec<StatementSet>),
 }
 
@@ -257,7 +259,7 @@ pub enum Delivery {
 pub enum Returned {
     /// An empty cell.
     Cell(Box<Cell>),
-    /// An empty batch.
+    /// An empty `LateBatch`.
     Late(Box<LateBatch>),
 }
 
@@ -266,7 +268,7 @@ pub trait Outlet {
     /// Passes a message to the recorder.
     fn deliver(&mut self, delivery: Delivery);
 
-    /// Returns memory that the recorder has returned for reuse, if there is any.
+    /// Takes memory that the recorder has returned for reuse; `None` if there is none.
     fn take_returned(&mut self) -> Option<Returned>;
 
     /// Returns true if the record can no longer be written, so the run must end.

@@ -23,7 +23,7 @@ pub const HIDDEN_SETTING: &str = "hidden";
 /// Value of a server's setting that was not changed.
 pub const DEFAULT_SETTING: &str = "default";
 
-/// Name of the setting with the product and the version of a server. Every driver reports it.
+/// Name of the setting that holds the product and version of a server. Every driver reports it.
 pub const SERVER: &str = "server";
 
 /// Value of [`SERVER`] for a simulated server.
@@ -223,7 +223,7 @@ pub fn database_default(name: &str) -> String {
     format!("{}{name}", database::DEFAULT)
 }
 
-/// Returns the names of the facts about the sizes of a table and of its indexes, in bytes.
+/// Returns the names of two facts: the size of a table and the size of its indexes, in bytes.
 pub fn database_table(name: &str) -> [String; 2] {
     ["bytes", "index_bytes"].map(|size| format!("{}{name}.{size}", database::TABLE))
 }
@@ -234,26 +234,28 @@ pub fn network_of_target(fact: &str, target: &str) -> String {
     format!("{NETWORK}{target}.{rest}")
 }
 
-/// Returns the name of a fact in a calibration about the requests to one kind of server.
+/// Returns the name of the fact about a figure that a calibration measured with a kind of server.
 pub fn calibration_of_server(server: &str, figure: &str) -> String {
     format!("{CALIBRATION}{server}.{figure}")
 }
 
-/// Returns true if a setting in a record is a fact of the environment; false for the settings that
-/// every server reports.
+/// Returns true if a setting in a record describes the environment of the run: the machine, the
+/// network, the calibration or a server. The settings that every driver reports, such as
+/// [`SERVER`], do not count.
 pub fn is_environment_fact(name: &str) -> bool {
     [HOST, NETWORK, CALIBRATION].iter().any(|begin| name.starts_with(begin))
         || of_database(name).is_some()
 }
 
-/// Returns the name of a fact about a server, without [`DATABASE`] and the name of its target.
+/// Removes [`DATABASE`] and the name of the target from the name of a fact about a server. `None`
+/// if the fact is not about a server.
 pub fn of_database(name: &str) -> Option<&str> {
     let of_named = || name.split_once('.')?.1.strip_prefix(DATABASE);
     name.strip_prefix(DATABASE).or_else(of_named)
 }
 
 /// Removes one of the prefixes in [`database`] from the name of a fact about a server. Returns the
-/// rest, such as the name of a setting.
+/// rest, such as the name of a setting; `None` if the name does not have this prefix.
 pub fn database_rest<'n>(name: &'n str, prefix: &str) -> Option<&'n str> {
     of_database(name)?.strip_prefix(prefix.strip_prefix(DATABASE)?)
 }
@@ -276,7 +278,7 @@ pub fn is_data_size(name: &str) -> bool {
         || database_rest(name, TABLE).is_some()
 }
 
-/// Returns the value of a fact by its name; `None` if it is unknown or missing.
+/// Returns the value of a fact by its name; `None` if the value is unknown or the fact is missing.
 pub fn known<'a>(facts: &'a [(String, String)], name: &str) -> Option<&'a str> {
     let (_, value) = facts.iter().find(|(known, _)| known == name)?;
     (value != UNKNOWN).then_some(value.as_str())

@@ -42,8 +42,8 @@ pub enum ExcerptKind {
     Unreadable,
     /// An example of each statement of a job, with literals in place of placeholders.
     Examples,
-    /// The values and remarks that the examples of a job returned. The columns are number of the
-    /// statement, row, column, and value.
+    /// The values and remarks that the examples of a job returned. The columns are: the number of
+    /// the statement, the row, the column, and the value.
     Results,
 }
 
@@ -70,7 +70,7 @@ impl ExcerptKind {
         }
     }
 
-    /// Returns the kind with this name.
+    /// Returns the kind with this name; `None` for an unknown name.
     pub fn from_name(name: &str) -> Option<ExcerptKind> {
         ExcerptKind::ALL.into_iter().find(|kind| kind.name() == name)
     }

@@ -14,7 +14,7 @@ use crate::op_log::OpLogReport;
 /// The facts that are known before time zero.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Header {
-    /// Version of the Assay that executed the run.
+    /// Version of Assay that executed the run.
     pub assay: String,
     /// Commit from which Assay was built, if known.
     pub commit: Option<String>,

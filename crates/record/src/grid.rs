@@ -6,8 +6,8 @@ use base::Nanos;
 /// warm-up takes 2.5 s, for example, the first interval is half a second long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
-    /// Time in nanoseconds by which the first interval is shorter than a second. A whole second
-    /// that ends with this interval would begin so long before time zero.
+    /// Time in nanoseconds by which the first interval is shorter than a second: a whole second
+    /// that ends with the first interval would begin this long before time zero.
     pad: u64,
     warmup: Nanos,
     /// Number of seconds per histogram row. It is 0 for a run of unknown length, whose rows become
@@ -63,8 +63,8 @@ impl Grid {
         self.interval(self.warmup)
     }
 
-    /// Returns the first interval of the histogram row that contains an interval. No row contains
-    /// intervals both before and in the window.
+    /// Returns the first interval of the histogram row to which `interval` belongs. A row never
+    /// holds both intervals before the window and intervals of the window.
     pub fn row(&self, interval: Interval) -> Interval {
         let first = self.first_of_window();
         if interval < first {
@@ -76,7 +76,7 @@ impl Grid {
         first + into_window - into_window % self.intervals_in_row(into_window)
     }
 
-    /// Returns the interval that follows the histogram row that contains an interval.
+    /// Returns the first interval after the histogram row to which `interval` belongs.
     pub fn next_row(&self, interval: Interval) -> Interval {
         let first = self.first_of_window();
         if interval < first {
@@ -86,13 +86,13 @@ impl Grid {
         self.row(interval).saturating_add(self.intervals_in_row(interval - first))
     }
 
-    /// Returns the length of the histogram row that contains an interval.
+    /// Returns the length of the histogram row to which `interval` belongs.
     pub fn row_length(&self, interval: Interval) -> Nanos {
         self.start(self.next_row(interval)).saturating_sub(self.start(self.row(interval)))
     }
 
-    /// Returns the length, in intervals, of the row that is this many intervals after the start of
-    /// the window.
+    /// Returns the length of a histogram row, in intervals. The row contains the interval that is
+    /// `into_window` intervals after the start of the window.
     fn intervals_in_row(&self, into_window: u32) -> u32 {
         match (self.row_seconds, into_window / ROWS_OF_ONE_SECOND) {
             // If the end is not known, rows have 1 s in the first two hours, 2 s up to four hours,
@@ -172,7 +172,7 @@ mod tests {
             ..ProptestConfig::with_cases(256)
         })]
 
-        /// A damaged record can contain any values.
+        /// A damaged record can contain any values; none may cause a panic.
         #[test]
         fn absurd_grids_do_not_panic(warmup: u64, duration: Option<u64>, interval: u32) {
             let warmup = Nanos(warmup / 2);

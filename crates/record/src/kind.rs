@@ -17,7 +17,7 @@ pub enum Kind {
     SendLag,
     /// Response time of requests that ended in an error other than a timeout.
     Error,
-    /// Time between two arrivals of a scheduled job that one lane noticed.
+    /// Time between two successive arrivals of a scheduled job, as one lane noticed them.
     Gap,
     /// Service time of one statement.
     Statement(StatementId),
@@ -41,7 +41,7 @@ impl Kind {
         }
     }
 
-    /// Returns the kind with this name.
+    /// Returns the kind with this name; `None` for an unknown name.
     pub fn from_name(name: &str) -> Option<Kind> {
         if let Some(number) = name.strip_prefix("statement-") {
             let index = number.parse::<u16>().ok()?.checked_sub(1)?;
@@ -50,7 +50,7 @@ impl Kind {
         Kind::OF_A_JOB.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Returns the number of significant decimal digits.
+    /// Returns the precision of the histograms of this kind, in significant decimal digits.
     pub fn digits(self) -> u8 {
         match self {
             Kind::Response | Kind::Service | Kind::Error => 3,
@@ -60,7 +60,7 @@ impl Kind {
 
     /// Creates an empty histogram for this kind.
     ///
-    /// The unit is the nanosecond. The number of digits is guaranteed from 1 µs to [`HIGHEST`].
+    /// The unit is the nanosecond. The precision is guaranteed from 1 µs to [`HIGHEST`].
     pub fn histogram<C: hdrhistogram::Counter>(self) -> Histogram<C> {
         Histogram::new_with_bounds(1, HIGHEST.0, self.digits()).expect("the bounds are constants")
     }

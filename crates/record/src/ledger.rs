@@ -2,8 +2,8 @@
 //!
 //! The ledger is on the measured path: it belongs to one lane, takes no lock, and allocates nothing
 //! once its cells have circulated through the [`Outlet`]. A request that starts and ends in the
-//! current interval is counted in the cell of that interval. A request with a late answer is stored
-//! in a batch, and the recorder counts it.
+//! current interval is counted in the cell of that interval. Any other request is stored in a
+//! [`LateBatch`], and the recorder counts it.
 
 use base::{AccountId, Nanos, Stamp};
 
@@ -24,7 +24,7 @@ use crate::timestamps::RequestTimestamps;
 #[derive(Debug)]
 pub struct Request {
     job: AccountId,
-    /// The part of a mix to which the request belongs. The request also counts for the part.
+    /// The part of a mix for which the request also counts; `None` if no part is assigned.
     part: Option<AccountId>,
     number: u64,
     intended: Stamp,
@@ -47,7 +47,7 @@ impl Request {
         self.noticed
     }
 
-    /// Replaces the intended start, as a generator without a schedule would do.
+    /// Sets the intended start and the time of noticing to `at`, as without a schedule.
     ///
     /// The engine never calls this function. Tests use it to plant a fault and to show that the
     /// oracles detect it.
@@ -73,8 +73,8 @@ pub struct RequestEnd<'a> {
     pub work: RequestWork,
     /// Service times of the answered statements, in order.
     pub statements: &'a [Nanos],
-    /// If the target has several servers: the account of the job at the server that received the
-    /// request.
+    /// The account of the job at the server that received the request; `None` unless the target has
+    /// several servers.
     pub node: Option<AccountId>,
 }
 
@@ -192,7 +192,7 @@ impl<O: Outlet> Ledger<O> {
         Request { job, part: None, number, intended, noticed }
     }
 
-    /// Records the gap between the two latest arrivals of a job that this lane noticed.
+    /// Records the time between the two latest arrivals of a job, as this lane noticed them.
     #[inline]
     pub fn record_gap(&mut self, job: AccountId, gap: Nanos) {
         self.accounts[job.index()].cell.tally.histograms.record(Kind::Gap, gap);
@@ -295,7 +295,7 @@ impl<O: Outlet> Ledger<O> {
         }
     }
 
-    /// Adds statements of an account that returned or changed a row.
+    /// Marks statements of an account as having returned or changed a row.
     pub fn add_with_rows(&mut self, account: AccountId, statements: StatementSet) {
         self.accounts[account.index()].with_rows.merge(statements);
     }
@@ -331,7 +331,7 @@ impl<O: Outlet> Ledger<O> {
         self.outlet.is_broken()
     }
 
-    /// Begins an interval, after delivering the cells of the previous one and the late requests.
+    /// Delivers the cells of the current interval and the late requests, then begins `interval`.
     #[cold]
     fn begin(&mut self, interval: Interval) {
         self.collect_returned();

@@ -25,10 +25,10 @@ pub struct LiveJob {
     pub offered_per_s: f64,
     /// Rate of completed requests, per second.
     pub achieved_per_s: f64,
-    /// Median response time of the answered requests in the histogram row of the interval; `None`
-    /// if there are none.
+    /// Median response time in the histogram row that contains the interval; `None` if the row has
+    /// no response time.
     pub p50: Option<Nanos>,
-    /// 99th percentile of these response times.
+    /// 99th percentile of the same response times.
     pub p99: Option<Nanos>,
     /// Number of errors since time zero.
     pub errors: u64,

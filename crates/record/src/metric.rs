@@ -14,9 +14,9 @@ pub struct ObservedMetric {
     pub name: &'static str,
     /// Unit of the values; empty for a fraction or a count.
     pub unit: &'static str,
-    /// Behaviour of its values over time.
+    /// Behaviour of the values over time.
     pub kind: MetricKind,
-    /// Meaning of its values, for the documentation.
+    /// Meaning of the values, for the documentation.
     pub meaning: &'static str,
 }
 
@@ -317,7 +317,7 @@ metrics! {
     }
 
     /// Metrics that the server itself counted. They are read before the connections of the jobs are
-    /// opened, and when these are closed.
+    /// opened, and again when these connections are closed.
     database "`database`" {
         COMMITS Counter "commits" "transactions or statements"
             "commits by the server's own count, before the connections of the jobs were opened (at \
@@ -354,29 +354,29 @@ metrics! {
     }
 }
 
-/// Name in [`ComponentKind::Waits`] of a session that does not wait.
+/// Metric of [`ComponentKind::Waits`] for sessions that do not wait.
 pub const RUNNING: &str = "cpu";
 
-/// Names in [`ComponentKind::Waits`] of a session that waits for data from its client: for
-/// PostgreSQL, and for MySQL and MariaDB.
+/// Metrics of [`ComponentKind::Waits`] for sessions that wait for data from their clients: the
+/// first for PostgreSQL, the second for MySQL and MariaDB.
 pub const CLIENT_READ: [&str; 2] = ["Client:ClientRead", "Client:read"];
 
-/// Names in [`ComponentKind::Waits`] of a session whose client does not read its answer: for
-/// PostgreSQL, and for MySQL and MariaDB.
+/// Metrics of [`ComponentKind::Waits`] for sessions whose clients do not read their answers: the
+/// first for PostgreSQL, the second for MySQL and MariaDB.
 pub const CLIENT_WRITE: [&str; 2] = ["Client:ClientWrite", "Client:write"];
 
-/// Name in [`ComponentKind::Background`] of the work of a checkpoint.
+/// Metric of [`ComponentKind::Background`] for the work of a checkpoint.
 pub const CHECKPOINT: &str = "checkpoint";
 
-/// Name in [`ComponentKind::Background`] of a base backup.
+/// Metric of [`ComponentKind::Background`] for a base backup.
 pub const BASE_BACKUP: &str = "base backup";
 
-/// Beginnings of the names in [`ComponentKind::Background`] of work on a table that PostgreSQL
+/// Beginnings of the metrics of [`ComponentKind::Background`] for work on a table that PostgreSQL
 /// starts on its own.
 pub const AUTOVACUUM: [&str; 2] = ["autovacuum", "autoanalyze"];
 
-/// Returns the metrics of a kind of component, in one or two lists. The lists are empty for a kind
-/// whose metrics have names that come from a server.
+/// Returns the metrics of a kind of component, in two lists, the second of which is usually empty.
+/// Both are empty for a kind whose metrics have names that come from a server.
 pub fn metrics_of(kind: &ComponentKind) -> [&'static [ObservedMetric]; 2] {
     match kind {
         ComponentKind::Lane(_) => [lane::ALL, &[]],

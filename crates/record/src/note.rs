@@ -22,7 +22,7 @@ pub struct Note {
 /// The reason why a text or a name is not accepted for a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoteError {
-    /// The text has no letters.
+    /// The text is empty or contains only white space.
     Empty,
     /// The text is too long.
     TooLong {

@@ -27,7 +27,7 @@ pub trait OpSink {
     /// Adds the row of a request that has ended.
     fn push(&mut self, row: &OpRow);
 
-    /// Passes on the rows that were added so far. Called once per interval.
+    /// Passes the rows that were added so far to the writer of the file. Called once per interval.
     fn hand_over(&mut self);
 }
 
@@ -63,7 +63,7 @@ impl OpFormat {
         }
     }
 
-    /// Returns the name by which messages call the file.
+    /// Returns the name of the file in messages.
     pub fn title(self) -> &'static str {
         match self {
             OpFormat::Csv => "the op-log",

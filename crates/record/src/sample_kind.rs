@@ -14,7 +14,7 @@ pub enum SampleKind {
     Counter,
     /// A value that may rise and fall; only its changes matter.
     Drift,
-    /// The length of an event. The longest one represents several.
+    /// The length of an event. The longest event represents several.
     Longest,
     /// A number without a mean, such as an identifier.
     Label,

@@ -1,6 +1,6 @@
 //! Sets of statements, and the answers to a statement.
 
-/// A set of statements by their indices, in one machine word: the measured path adds to it.
+/// A set of statements by their indices. It fits one machine word, for use on the measured path.
 ///
 /// Statements whose indices differ by a multiple of 64 count as the same one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -15,7 +15,7 @@ pub struct ServerStatistic {
     pub own_name: &'static str,
     /// Unit of the values; empty for a count.
     pub unit: &'static str,
-    /// Meaning of its values, for the documentation.
+    /// Meaning of the values, for the documentation.
     pub meaning: &'static str,
 }
 
@@ -66,7 +66,7 @@ macro_rules! statistics {
 }
 
 statistics! {
-    /// PostgreSQL: the row of `pg_stat_database` of the target's database.
+    /// PostgreSQL: the row of the target's database in `pg_stat_database`.
     pg_stat_database "pg_stat_database" {
         XACT_COMMIT "xact_commit" "" "transactions committed in the target's database";
         XACT_ROLLBACK "xact_rollback" "" "transactions rolled back there";
@@ -82,7 +82,7 @@ statistics! {
         XACT_ROLLBACK "xact_rollback" "" "transactions rolled back in all databases";
     }
 
-    /// PostgreSQL: `pg_stat_bgwriter`, which includes the checkpoints before version 17.
+    /// PostgreSQL: `pg_stat_bgwriter`; before version 17, it also counts the checkpoints.
     pg_stat_bgwriter "pg_stat_bgwriter" {
         CHECKPOINTS_TIMED "checkpoints_timed" "" "checkpoints that were due (before 17)";
         CHECKPOINTS_REQ "checkpoints_req" "" "checkpoints that were requested (before 17)";

@@ -84,7 +84,7 @@ impl Tally {
 
     /// Returns true if nothing has been counted.
     pub fn is_empty(&self) -> bool {
-        // Histograms count too: an interval may have recorded only a gap between two arrivals.
+        // Histograms count too: an interval may contain nothing but a time between two arrivals.
         self.counts == Counts::default()
             && self.ends == EndCounts::default()
             && self.histograms.are_empty()
@@ -140,8 +140,8 @@ impl EndCounts {
 pub const UNANSWERED: Nanos = Nanos::MAX;
 
 impl Histograms {
-    /// Counts the times of a request in the histograms for its outcome. Returns the number of times
-    /// beyond the range of the histograms.
+    /// Counts the times of a request in the histograms for its outcome. Returns the number of these
+    /// times that exceed the range of the histograms.
     pub fn record_request(&mut self, sample: &Sample, statements: &[Nanos]) -> u64 {
         let timestamps = &sample.timestamps;
         let mut overflows = 0;

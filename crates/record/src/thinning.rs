@@ -4,9 +4,10 @@
 //! merged: one row represents the samples of a [bin](SampleBins), with their least and largest
 //! value.
 //!
-//! The rows of a gauge have the same mean as its samples, weighted by the time since the previous
-//! reading. The rows of a counter have the same growth as its samples, resets included. The memory
-//! of an open bin does not depend on its number of samples.
+//! The rows of a gauge have the same mean as its samples, if each row is weighted by the time since
+//! the previous row, and each sample by the time since the previous sample. The rows of a counter
+//! have the same growth as its samples, resets included. The memory of an open bin does not depend
+//! on its number of samples.
 
 use std::collections::BTreeMap;
 
@@ -87,7 +88,7 @@ pub struct SampleRange {
 /// A row of a series, which represents one sample, or all samples since the previous row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ThinnedRow {
-    /// Instant of the last sample.
+    /// Instant of the last sample; in a series of longest times, instant of the longest one.
     pub at: Nanos,
     /// Mean of a gauge; last value of a counter, label or drifting value; largest value of a series
     /// of longest times.
@@ -200,7 +201,8 @@ struct MergedSamples {
     /// Instant of the previous row.
     since: Option<Nanos>,
     samples: u32,
-    /// Sum of the values of a gauge, each multiplied by the time since the previous sample.
+    /// Sum of the values of a gauge, each multiplied by its weight: the time since the previous
+    /// sample, in seconds.
     sum: f64,
     weight: f64,
     least: f64,

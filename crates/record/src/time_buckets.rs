@@ -11,12 +11,12 @@ const FIRST: i32 = -40;
 /// Number of boundaries, up to 2^(24/2) s, which is more than an hour.
 const BOUNDARIES: usize = 65;
 
-/// Counts of times in buckets bounded by powers of √2 of a second: the buckets of Prometheus'
+/// Counts of times in buckets. The boundaries, in seconds, are powers of √2, as in Prometheus'
 /// native histograms with schema 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimeBuckets {
     counts: [u64; BOUNDARIES],
-    /// Sum of the times.
+    /// Sum of the recorded times.
     sum: Nanos,
 }
 
@@ -27,8 +27,8 @@ impl Default for TimeBuckets {
 }
 
 impl TimeBuckets {
-    /// Adds the times of an interval. Each time adds the middle of its bucket in `times` to the
-    /// sum.
+    /// Adds the times of an interval. In the sum, every time counts as the middle of its bucket in
+    /// `times`.
     pub fn add(&mut self, times: &Times, scale: Scale) {
         let counters = times.counts().iter().enumerate();
         for (index, count) in counters.filter(|(_, count)| **count > 0) {
@@ -52,7 +52,7 @@ impl TimeBuckets {
         self.counts[index as usize] += count;
     }
 
-    /// Returns the number of times up to each boundary, in seconds.
+    /// Returns each boundary in seconds, with the number of recorded times up to it.
     pub fn cumulative(&self) -> impl Iterator<Item = (f64, u64)> {
         let mut sum = 0;
         (FIRST..).zip(&self.counts).map(move |(exponent, count)| {
@@ -61,17 +61,17 @@ impl TimeBuckets {
         })
     }
 
-    /// Returns the number of times.
+    /// Returns the number of recorded times.
     pub fn len(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// Returns true if there are no times.
+    /// Returns true if no times are recorded.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the sum of the times.
+    /// Returns the sum of the recorded times.
     pub fn sum(&self) -> Nanos {
         self.sum
     }

@@ -64,7 +64,7 @@ impl Bucket {
     }
 }
 
-/// The number of times of one kind in each bucket.
+/// The number of recorded times of one kind in each bucket.
 #[derive(Clone, Debug)]
 pub struct Times {
     scale: Scale,
@@ -78,7 +78,7 @@ pub struct Times {
 }
 
 impl Times {
-    /// Creates empty times of a kind.
+    /// Creates an empty `Times` for a kind of time.
     pub fn new(kind: Kind) -> Times {
         let scale = Scale::of(kind);
         let counts = vec![0; scale.buckets()].into_boxed_slice();
@@ -127,18 +127,18 @@ impl Times {
         }
     }
 
-    /// Returns the number of times.
+    /// Returns the number of recorded times.
     pub fn len(&self) -> u64 {
         self.total
     }
 
-    /// Returns true if there are no times.
+    /// Returns true if no times are recorded.
     pub fn is_empty(&self) -> bool {
         self.total == 0
     }
 
-    /// Returns the upper edge of the longest time's bucket, in nanoseconds; 0 if there are no
-    /// times.
+    /// Returns the upper edge of the longest time's bucket, in nanoseconds; 0 if no times are
+    /// recorded.
     pub fn max(&self) -> u64 {
         let last = self.end.checked_sub(1);
         last.map_or(0, |last| self.scale.bucket(last).highest)

@@ -1,4 +1,4 @@
-//! Sums of times by bucket, for reading records.
+//! Merged counts of times by bucket, for reading records.
 //!
 //! To merge, empty or iterate over a histogram, the `hdrhistogram` crate visits all of its
 //! counters, tens of thousands. A second of a job fills a few hundred of them. The types here visit
@@ -14,11 +14,11 @@ use crate::times::{Bucket, Scale};
 pub struct BucketCount {
     /// Range of times.
     pub bucket: Bucket,
-    /// Number of times in the bucket.
+    /// Number of recorded times in the bucket.
     pub count: u64,
 }
 
-/// The sum of many times of one kind. It can be cleared and used again without a new allocation.
+/// The merged counts of times of one kind. It can be cleared and reused without a new allocation.
 #[derive(Clone, Debug)]
 pub struct TimesSum {
     scale: Scale,
@@ -30,13 +30,13 @@ pub struct TimesSum {
 }
 
 impl TimesSum {
-    /// Creates an empty sum of times of a kind.
+    /// Creates an empty `TimesSum` for a kind of time.
     pub fn new(kind: Kind) -> TimesSum {
         let scale = Scale::of(kind);
         TimesSum { scale, counts: vec![0; scale.buckets()], first: usize::MAX, end: 0 }
     }
 
-    /// Empties the sum.
+    /// Sets all counters to zero.
     pub fn clear(&mut self) {
         if self.end > 0 {
             self.counts[self.first..self.end].fill(0);
@@ -76,7 +76,7 @@ impl TimesSum {
             .map(|(index, &count)| BucketCount { bucket: self.scale.bucket(index), count })
     }
 
-    /// Adds the sum to a histogram of its kind.
+    /// Adds the counted times to a histogram of the same kind.
     pub fn add_to(&self, histogram: &mut Histogram<u64>) {
         self.times().for_each(|it| histogram.saturating_record_n(it.bucket.lowest, it.count));
     }

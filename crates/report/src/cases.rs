@@ -21,7 +21,7 @@ pub struct TestSuite {
 pub struct TestCase {
     /// Kind of the assertion that is tested.
     pub group: TestGroup,
-    /// Its name.
+    /// Name of the case.
     pub name: String,
     /// The result.
     pub result: TestResult,

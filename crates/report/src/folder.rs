@@ -41,13 +41,13 @@ pub struct NotesView {
 /// The reason why a server cannot make a requested page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusalView {
-    /// Title of the page that is sent instead.
+    /// Title of the page that is sent in place of the requested one.
     pub title: String,
-    /// Reason, as a sentence without a final period.
+    /// Reason why the page cannot be made, as a sentence without a final period.
     pub reason: String,
     /// Remedy in a browser, as a sentence without a final period.
     pub remedy: Option<String>,
-    /// The page that can be shown instead.
+    /// A page that can be shown in place of the requested one.
     pub alternative: Option<LinkedPage>,
     /// Relative address of the list of records.
     pub list: String,
@@ -69,14 +69,14 @@ pub struct LinkedPage {
 pub enum NoteForm {
     /// A form that proposes this name as the author's.
     Offered {
-        /// Name.
+        /// Proposed name of the author.
         author: String,
     },
     /// The server accepts no notes.
     Omitted,
     /// No note can be added to the record, for this reason.
     Refused {
-        /// Reason.
+        /// Reason why no note can be added.
         reason: String,
     },
 }

@@ -1,13 +1,14 @@
 //! Reports of runs, for people and programs.
 //!
 //! A [`View`] is a run with its judgement and summary. [`Page::of`] decides the content of the
-//! report; [`text()`] paints the part of the page that fits a screen, [`full_text()`] all of it,
-//! [`markdown()`] paints it for pull requests, and [`json()`] for programs. A [`TestSuite`]
-//! presents the same as test cases, which [`junit()`] paints. A [`HistoryView`] has the changes of
-//! metrics over many runs, and a [`FolderView`] the records of a folder, which [`folder_html`]
-//! paints. [`environment()`] describes the environment of a run, and [`diagnosis()`] the problems
-//! that would spoil one. All are functions from data to text: they do not open a file, read a clock
-//! or depend on a terminal, and the same record gives the same bytes.
+//! report; [`text()`] formats the part of the page that fits a screen, [`full_text()`] the whole
+//! page, [`markdown()`] the page for pull requests, and [`json()`] the page for programs. A
+//! [`TestSuite`] presents the same content as test cases, which [`junit()`] formats. A
+//! [`HistoryView`] has the changes of metrics over many runs, and a [`FolderView`] the records of a
+//! folder, which [`folder_html`] formats. [`environment()`] describes the environment of a run, and
+//! [`diagnosis()`] the problems that would spoil a run. All are functions from data to text: they
+//! do not open a file, read a clock or depend on a terminal, and the same record gives the same
+//! bytes.
 //!
 //! The invariant: each number comes with the facts needed to believe it. Quantiles come from merged
 //! histograms and are shown with their count, numbers of an invalid run appear below the word

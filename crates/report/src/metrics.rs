@@ -9,9 +9,9 @@ use record::{LiveJob, LiveState};
 /// configuration, and would rename a label `job` of Assay.
 const JOB: &str = "assay_job";
 
-/// Formats the figures of a run. `names` are the names of its jobs, and `None` for a part of a mix,
-/// whose requests are already counted by the mix. Before the first figures, the text has only the
-/// workload.
+/// Formats the figures of a run. `names` has, for each job of `live`, its name, or `None` for a
+/// part of a mix, whose requests are already counted by the mix. Before the first figures, the text
+/// has only the workload.
 pub fn metrics(workload: &str, names: &[Option<String>], live: Option<&LiveState>) -> String {
     let mut out = Metrics::default();
     out.family("assay_run_info", "gauge", "The run: 1, with its workload as a label.");

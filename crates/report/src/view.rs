@@ -53,8 +53,8 @@ impl View {
         program.zip(found(COMMAND_ENDED))
     }
 
-    /// Returns the advice for a limiter. It differs for an observed program, which has its own
-    /// options.
+    /// Returns the advice for a limiter, which differs for an observed program; `None` if nothing
+    /// limits, or the limiter is unknown.
     pub(crate) fn relief(&self, component: Component) -> Option<&'static str> {
         match self.observed_program() {
             Some(_) => words::relief_of_program(component),
@@ -161,19 +161,19 @@ impl RunDetails {
         facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
-    /// Returns the label that the user gave the run.
+    /// Returns the label of the run; `None` if the user gave it none.
     pub(crate) fn label(&self) -> Option<&str> {
         known(&self.settings, assay::LABEL)
     }
 
-    /// Returns the command that repeats the run: from the files of its record, or else the command
-    /// that was run.
+    /// Returns the command that repeats the run from the files of its record. If that is not
+    /// possible, returns the command with which the run was started.
     pub(crate) fn repeat(&self) -> String {
         self.repeat_from_record().unwrap_or_else(|| self.command.clone())
     }
 
     /// Returns the command that repeats the run from the files of its record; `None` if the record
-    /// does not contain them, or is not one of `assay run` on a workload file. A run of an
+    /// does not contain them, or was not made by `assay run` from a workload file. A run of an
     /// experiment, for example, has no such record.
     pub fn repeat_from_record(&self) -> Option<String> {
         let run = format!("assay run {}", shell_word(&self.workload));

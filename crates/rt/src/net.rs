@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn connecting_without_a_listener_is_refused() {
-        // A port that is never assigned as a free port.
+        // A port that the system never assigns to a socket that asks for any free port.
         let unused = SocketAddr::from(([127, 0, 0, 1], 1));
         let refused = run_real(&Options::default(), |rt| async move {
             connect::<TcpStream>(&rt, unused).await.err().map(|error| error.kind())

@@ -25,11 +25,11 @@ impl Processors {
         Processors(Some(set))
     }
 
-    /// Returns the processors left for the database and the observers when lanes are bound to
-    /// `lane` (`--cpus`), or all of them if none would be left.
+    /// Returns these processors without `lane`, the processors to which lanes are bound (`--cpus`);
+    /// all of them if none would be left. The database and the observers run on the result.
     ///
-    /// Binding the load generator to a processor is meant to keep all others off it, but a thread
-    /// would inherit the binding of the thread that starts it.
+    /// A lane should have its processor to itself, but a thread inherits the binding of the thread
+    /// that starts it. The other threads are therefore bound to the result explicitly.
     pub fn without(&self, lane: Processors) -> Processors {
         let (Some(all), Some(lane)) = (self.0, lane.0) else { return *self };
         let mut rest = CpuSet::new();

@@ -1,10 +1,11 @@
 //! The ways in which a thread waits for its deadlines.
 //!
-//! The kernel takes a while to wake a thread: some 10 µs where a processor idles lightly, 50 to 200
-//! µs where a virtual machine has given it back to the host. Work that begins at a deadline begins
-//! that much later. A thread that paces requests therefore sets its timer earlier, by the usual
-//! delay of the kernel, and spins for the rest. It spins for at most a tenth of its time, which
-//! bounds the cost where wake-ups are slow and deadlines are frequent.
+//! The kernel takes a while to wake a thread: some 10 µs if the idle processor is in a shallow
+//! sleep state, 50 to 200 µs if a virtual machine has given it back to the host. Work that begins
+//! at a deadline begins that much later. A thread that paces requests therefore sets its timer
+//! earlier, by the usual delay of the kernel (the *lead*), and spins for the rest. It spins for at
+//! most a tenth of its time, which bounds the cost where wake-ups are slow and deadlines are
+//! frequent.
 
 use base::{Nanos, Stamp};
 
@@ -25,17 +26,16 @@ impl Wait {
     pub const ALL: [Wait; 3] = [Wait::Sleep, Wait::WakeEarly, Wait::Spin];
 }
 
-/// Inverse of the maximum fraction of its time for which a thread spins if it [wakes
-/// early](Wait::WakeEarly).
+/// A thread that [wakes early](Wait::WakeEarly) spins for at most 1/`SPINS_ONE_IN` of its time.
 const SPINS_ONE_IN: u64 = 10;
 
 /// Maximum budget for spinning that a thread accumulates.
 const MOST_BUDGET: Nanos = Nanos::from_millis(5);
 
-/// Maximum duration of one round of spinning; a longer round included work.
+/// Maximum duration of one round of spinning; a longer round is assumed to have included work.
 const ROUND: Nanos = Nanos::from_micros(5);
 
-/// Lead before a delay has been measured.
+/// The lead before the first delay has been measured.
 const FIRST_LEAD: Nanos = Nanos::from_micros(50);
 
 /// Maximum lead.
@@ -62,7 +62,7 @@ pub(crate) enum Next {
 #[derive(Debug)]
 pub(crate) struct WakeTiming {
     wait: Wait,
-    /// Time before a deadline for which the timer is set.
+    /// The lead: the time before a deadline for which the timer is set.
     lead: Nanos,
     /// Time for which the thread may spin.
     spin_budget: Nanos,
@@ -112,8 +112,8 @@ impl WakeTiming {
         }
     }
 
-    /// Updates the lead after a sleep: the timer was set to `armed`, the thread woke at `now`. An
-    /// earlier wake-up had another cause and is ignored.
+    /// Updates the lead after a sleep for which the timer was set to `armed` and which ended at
+    /// `now`. If `now` is before `armed`, something else woke the thread, and the lead stays.
     #[inline]
     pub(crate) fn record_wake_up(&mut self, armed: Stamp, now: Stamp) {
         if self.wait != Wait::WakeEarly || now < armed {

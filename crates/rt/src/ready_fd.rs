@@ -9,8 +9,8 @@ use crate::Rt;
 use crate::poller::{Direction, Poller};
 
 /// Number of consecutive reads that may fill their buffers before a socket rests until the executor
-/// has polled the others and its timers. A server that sends without end must not monopolize the
-/// thread.
+/// has polled the other sockets and the timers. A server that sends without end must not monopolize
+/// the thread.
 const FULL_READS: u8 = 4;
 
 /// A socket or other pollable file that belongs to a thread's executor.
@@ -68,9 +68,9 @@ impl<T: AsFd> ReadyFd<T> {
         }
     }
 
-    /// Records that an attempt did not block but left nothing for the next one: a read that did not
-    /// fill its buffer. The next attempt then waits without a useless system call, unless the
-    /// kernel has reported that the peer has finished.
+    /// Records that an attempt did not block but left nothing for the next one, such as a read that
+    /// did not fill its buffer. The next attempt then waits without a useless system call, unless
+    /// the kernel has reported that the peer has finished.
     #[inline]
     pub fn mark_drained(&self, direction: Direction) {
         self.poller.with_direction(self.slot, direction, |state| {
@@ -79,7 +79,8 @@ impl<T: AsFd> ReadyFd<T> {
     }
 
     /// Records that a read has filled its buffer, which means there may be more. After
-    /// [`FULL_READS`] of these the next one waits until the executor has polled everything else.
+    /// [`FULL_READS`] such reads, the next read waits until the executor has polled everything
+    /// else.
     pub(crate) fn note_full_read(&self) {
         let is_spent = self.poller.with_direction(self.slot, Direction::Read, |state| {
             state.full_reads += 1;

@@ -86,7 +86,8 @@ impl RealIdle {
         Ok(RealIdle { rt, poller, wake_queue, timer, armed: Stamp::NEVER, punctuality })
     }
 
-    /// Fires the timers that are due; returns the earliest deadline if none was.
+    /// Fires the timers that are due, and returns [`TimerFired`] as the error if there were any.
+    /// Returns the earliest deadline if no timer was due.
     fn fire_due(&self, now: Stamp) -> Result<Option<Stamp>, TimerFired> {
         let mut deadlines = self.rt.0.deadlines.borrow_mut();
         match deadlines.may_be_due(now) && deadlines.fire_due(now) {
@@ -107,7 +108,7 @@ impl RealIdle {
     }
 }
 
-/// The result that a timer has fired, and that a task may be ready.
+/// At least one timer has fired, so a task may be ready.
 struct TimerFired;
 
 impl Idle for RealIdle {

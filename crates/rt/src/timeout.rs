@@ -8,7 +8,7 @@ use base::{Clock, Nanos};
 
 use crate::{Rt, Timer};
 
-/// Waits for a future until a timer fires.
+/// Waits for a future until a timer fires. Returns `None` if the timer fires first.
 ///
 /// The future must be [`Unpin`], such as a pinned reference to another future. A future taken by
 /// value would be stored twice in the waiting future: as the argument, and where it is pinned.
@@ -23,7 +23,8 @@ pub fn unless_fired<F: Future + Unpin>(
     })
 }
 
-/// Waits for a future for at most `span`. To wait repeatedly, reuse a [`Timer`].
+/// Waits for a future for at most `span`; returns `None` if the future takes longer. To wait
+/// repeatedly, reuse a [`Timer`].
 pub async fn within<T>(rt: &Rt, span: Nanos, future: impl Future<Output = T>) -> Option<T> {
     let timer = rt.timer();
     timer.arm(rt.now() + span);

@@ -1,8 +1,8 @@
 //! The discrete-event executor.
 //!
 //! Ready tasks run first in, first out. When none is ready, the clock moves to the earliest
-//! deadline; equal deadlines fire in the order in which they were armed. There is no other source
-//! of order, so a program is a function of its inputs.
+//! deadline; equal deadlines fire in the order of their entries in the heap of deadlines. There is
+//! no other source of order, so a program is a function of its inputs.
 
 use std::fmt;
 use std::future::Future;

@@ -1,13 +1,13 @@
-//! Addresses to listen at, and the names under which they may be requested.
+//! Addresses to listen on, and the names under which they may be requested.
 
 use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// An address to listen at: a host and a port.
+/// An address to listen on: a host and a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListenAddress {
-    /// Name or number of the host.
+    /// Name or IP address of the host.
     pub(crate) host: String,
     /// Port; 0 takes a free one.
     pub(crate) port: u16,
@@ -57,8 +57,8 @@ pub(crate) enum Range {
 /// The values of `Host` that a server answers to.
 ///
 /// A page of another site can point a name of its own at this server (DNS rebinding), but the
-/// browser then sends that name. Numbers and the name to listen at are therefore safe. The port is
-/// not compared: through a forwarded port the browser sends a different one.
+/// browser then sends that name. IP addresses, `localhost` and the name to listen on are therefore
+/// safe. The port is not compared: through a forwarded port the browser sends a different one.
 #[derive(Clone, Debug)]
 pub(crate) struct HostNames {
     pub(crate) range: Range,
@@ -79,7 +79,7 @@ impl HostNames {
     }
 }
 
-/// Splits `HOST`, `HOST:PORT` or `[NUMBER]:PORT`; `None` if the text has a different form.
+/// Splits `HOST`, `HOST:PORT` or `[IPV6]:PORT`; `None` if the text has a different form.
 fn split(text: &str) -> Option<(&str, Option<u16>)> {
     let (host, port) = match text.strip_prefix('[') {
         Some(rest) => {

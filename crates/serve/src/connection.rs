@@ -110,7 +110,7 @@ impl RequestReader<'_> {
         RequestReader { stream, deadline, bytes: Vec::with_capacity(4 << 10) }
     }
 
-    /// Reads the head; `None` if the viewer has gone without sending one.
+    /// Reads the head; `None` if the viewer has gone before the end of the head.
     fn head(&mut self) -> io::Result<Option<Result<Head, Response>>> {
         loop {
             match self.read_more(LONGEST_HEAD)? {
@@ -129,7 +129,7 @@ impl RequestReader<'_> {
         }
     }
 
-    /// Reads the fields of a form, whose length the head has bounded.
+    /// Reads the fields of a form. Its length was limited when the head was parsed.
     fn form(&mut self, head: &Head) -> io::Result<Result<Fields, Response>> {
         let refused = |status, reason| Ok(Err(Response::refusal(status, reason)));
         let Some(length) = head.body_length else {
@@ -154,7 +154,8 @@ impl RequestReader<'_> {
         }
     }
 
-    /// Waits for further bytes, until `most` bytes have arrived in all.
+    /// Waits until further bytes have arrived and appends them to `bytes`, which then contains at
+    /// most `most` bytes.
     fn read_more(&mut self, most: usize) -> io::Result<Arrival> {
         let mut piece = [0u8; 4 << 10];
         let room = most.saturating_sub(self.bytes.len()).min(piece.len());

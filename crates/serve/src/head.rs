@@ -25,9 +25,9 @@ pub(crate) struct Head {
     pub(crate) origin: Option<String>,
     /// Relation to the page that caused the request, if the browser names it.
     pub(crate) initiator: Initiator,
-    /// Bytes of the head itself.
+    /// Length of the head itself, in bytes.
     pub(crate) length: usize,
-    /// Bytes of the body; `None` if it has no declared length.
+    /// Declared length of the body, in bytes; `None` if none is declared.
     pub(crate) body_length: Option<usize>,
     /// True if the body is a form.
     pub(crate) is_form: bool,

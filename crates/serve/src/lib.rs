@@ -1,6 +1,6 @@
 //! Pages over HTTP/1.1 for browsers: connections, access, limits and routes.
 //!
-//! A [`Server`] listens at a [`ListenAddress`] and gets the answer to a [`Route`] from its
+//! A [`Server`] listens on a [`ListenAddress`] and gets the answer to a [`Route`] from its
 //! [`Pages`]. It knows nothing of records and databases. `httparse` reads the headers of requests;
 //! the connections are plain threads ([decision
 //! 48](../../../docs/decisions/0048-pages-over-http.md)).

@@ -12,7 +12,7 @@ pub enum Status {
     Ok,
     /// The form was accepted; another page shows the result.
     SeeOther,
-    /// The request is not HTTP, or matches no route.
+    /// The request is not valid HTTP/1.1, or its address or its form is invalid.
     BadRequest,
     /// The token, the host or the site is wrong.
     Forbidden,
@@ -32,7 +32,7 @@ pub enum Status {
     UriTooLong,
     /// The body is not a form.
     UnsupportedMediaType,
-    /// The head is too long.
+    /// The head is too long, or has too many fields.
     HeadTooLarge,
     /// The page cannot be made because of an error of the server.
     InternalError,
@@ -144,7 +144,7 @@ impl Response {
         Response::text(status, format!("{code} {words}\n\n{reason}\n"))
     }
 
-    /// Creates the refusal of a method; `takes_a_form` if a form may be sent to the page.
+    /// Creates the refusal of a method; `takes_a_form` is true if a form may be sent to the page.
     pub(crate) fn method_not_allowed(reason: &str, takes_a_form: bool) -> Response {
         let allow = Some(if takes_a_form { "GET, HEAD, POST" } else { "GET, HEAD" });
         Response { allow, ..Response::refusal(Status::MethodNotAllowed, reason) }

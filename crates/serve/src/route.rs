@@ -67,7 +67,7 @@ impl Route {
         }
     }
 
-    /// Finds the route of a path without its token, and of its query.
+    /// Finds the route for a path, given without the token, and a query.
     pub(crate) fn parse(path: &str, query: &str) -> Result<Route, Response> {
         let undecoded =
             || Response::refusal(Status::BadRequest, "a %-code of the address is wrong");

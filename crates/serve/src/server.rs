@@ -23,7 +23,7 @@ const PAUSE_AFTER_FAILURE: Duration = Duration::from_millis(100);
 /// The settings of a server.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Address to listen at.
+    /// Address to listen on.
     pub listen: ListenAddress,
     /// Limits of connections.
     pub limits: Limits,
@@ -47,10 +47,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens at an address; connections wait until [`Server::run`].
+    /// Listens on an address; connections wait until [`Server::run`].
     ///
     /// # Errors
-    /// The address is in use, not of this machine, or not known.
+    /// The address is in use, does not belong to this machine, or is unknown.
     pub fn bind(settings: Settings) -> io::Result<Server> {
         let Settings { listen, limits, token, policy, takes_forms } = settings;
         let listener = TcpListener::bind((listen.host.as_str(), listen.port))?;
@@ -68,7 +68,7 @@ impl Server {
     }
 
     /// Returns the address of the first page, with the token if there is one. It has the loopback
-    /// address if the server listens at all addresses of this machine.
+    /// address if the server listens on all addresses of this machine.
     pub fn url(&self) -> String {
         let ip = match self.address.ip() {
             IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),

@@ -88,8 +88,8 @@ struct Entry {
 }
 
 impl Connections {
-    /// Removes the oldest connection whose request has not arrived or is refused. A browser opens
-    /// connections in advance, and an attacker needs no token to open them.
+    /// Removes and returns the oldest connection whose request has not arrived or is refused. A
+    /// browser opens connections in advance, and an attacker needs no token to open them.
     fn remove_pending(&mut self) -> Option<TcpStream> {
         let place = self.all.iter().position(|entry| entry.pending.is_some())?;
         self.all.remove(place).pending
@@ -104,14 +104,14 @@ pub(crate) struct OpenConnection {
 }
 
 impl OpenConnection {
-    /// Counts a connection. If there are as many as the limits allow, it takes the place of one
-    /// whose request has not arrived or is refused; `None` if there is no such connection.
+    /// Counts a connection. If there are as many connections as the limits allow, the new one takes
+    /// the place of one whose request has not arrived or is refused; `None` if there is none.
     pub(crate) fn register(site: &Arc<Site>, stream: &TcpStream) -> Option<OpenConnection> {
         let mut open = site.open();
         if open.all.len() >= site.limits.connections {
             let mut pending = open.remove_pending()?;
-            // A viewer that has gone or has its answer needs none. The end of the stream ends the
-            // thread of the connection.
+            // A viewer that has gone, or already has its answer, needs no refusal. The end of the
+            // stream ends the thread of the connection.
             let _ = refuse(&mut pending, &site.policy);
             let _ = pending.shutdown(Shutdown::Both);
         }

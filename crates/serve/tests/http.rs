@@ -475,7 +475,8 @@ fn viewers_of_events_that_disappear_or_stall_free_their_connections() {
     drop((stalled, next));
 }
 
-/// Requests events until there is a thread for them, and reads the first bytes.
+/// Sends the request on new connections until one of them gets a thread and the answer `200 OK`.
+/// Returns this connection, from which the first bytes of the answer have been read.
 fn begins(server: &Running, request: &str) -> TcpStream {
     for _ in 0..1_000_000 {
         // A busy machine may have no port for another connection yet.

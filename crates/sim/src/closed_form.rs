@@ -1,8 +1,8 @@
 //! Exact distributions of the response time of simulated servers.
 //!
-//! Response time runs from the intended arrival to the answer. Unless stated otherwise arrivals are
-//! Poisson, the discipline is first come first served and the queue is unlimited. Times are in
-//! seconds, rates per second. Formulas are from Kleinrock, *Queueing Systems* I (1975), unless
+//! Response time runs from the intended arrival to the answer. Unless stated otherwise, arrivals
+//! are Poisson, the discipline is first come, first served, and the queue is unlimited. Times are
+//! in seconds, rates per second. Formulas are from Kleinrock, *Queueing Systems* I (1975), unless
 //! another source is named.
 
 mod finite;
@@ -34,7 +34,7 @@ pub trait ClosedForm {
     }
 }
 
-/// Returns the point between `low` and `high` at which `is_below` turns false.
+/// Returns the number between `low` and `high` at which `is_below` turns false.
 pub(crate) fn bisect(mut low: f64, mut high: f64, is_below: impl Fn(f64) -> bool) -> f64 {
     // A double has 53 bits, so nothing changes after 80 halvings.
     for _ in 0..80 {
@@ -113,7 +113,7 @@ mod tests {
         assert!(two.exceeds(1e-3) < one_fast.exceeds(0.5e-3), "an idle server is likelier");
         assert_eq!(two.exceeds(0.999e-3), 1.0);
         // By Cosmetatos' approximation (1975), accurate to a few tenths of a percent, the mean wait
-        // is ½·(1 + (1 − ρ)(c − 1)(√(4 + 5c) − 2) / (16ρc)) of the mean wait of M/M/c.
+        // is that of M/M/c times ½·(1 + (1 − ρ)(c − 1)(√(4 + 5c) − 2) / (16ρc)).
         let markov = MMc { servers: 2, service_rate: 1e3, arrival_rate: 1_400.0 };
         let ratio = (two.mean() - 1e-3) / (markov.mean() - 1e-3);
         let approximation = 0.5 * (1.0 + 0.3 * (14f64.sqrt() - 2.0) / (16.0 * 0.7 * 2.0));

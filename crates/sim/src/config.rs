@@ -40,7 +40,7 @@ pub struct Config {
     pub errors: f64,
     /// Code of those errors.
     pub error_code: Code,
-    /// Fraction of requests during which the connection is lost, after their service.
+    /// Fraction of requests that lose their connection after their service, instead of an answer.
     pub disconnects: f64,
     /// Outages, counted from time zero: connections break at the beginning of an outage, and new
     /// ones are refused until its end.
@@ -62,7 +62,8 @@ pub struct Slowdown {
 }
 
 impl Slowdown {
-    /// Returns the factor for a service that arrives at the given time since time zero.
+    /// Returns the factor of the service time of a request that arrives at the given time since
+    /// time zero.
     pub(crate) fn factor(&self, since_zero: Nanos) -> f64 {
         let into = since_zero.saturating_sub(self.from);
         let part = match since_zero >= self.from {
@@ -172,8 +173,8 @@ const MOST_SERVERS: u32 = 1_000_000;
 /// second.
 const MOST_LIMIT: u32 = 10_000_000;
 
-/// Highest position of a run. It is bounded because the drift of a run is computed from all runs
-/// before it.
+/// Highest position of a run in its series. It is bounded because the drift of a run is computed
+/// from all runs before it.
 const MOST_RUNS: u64 = 1_000_000;
 
 /// Kinds of server, in Kendall's notation where it exists.
@@ -219,7 +220,7 @@ fn kinds_with_option(option: &str) -> &'static [&'static str] {
     }
 }
 
-/// Checks that a kind of server has all these options.
+/// Checks that the kind of server exists and that all of these options have an effect on it.
 fn check_names(kind: &str, options: &[(String, String)]) -> Result<(), ConfigError> {
     let Some(kind) = KINDS.into_iter().find(|known| *known == kind) else {
         return Err(ConfigError::Kind(kind.to_owned()));

@@ -2,7 +2,7 @@
 //!
 //! A [`Server`] is a queueing system whose behaviour is known in closed form: at the arrival of a
 //! request it returns the time and the kind of the answer. It performs no I/O and reads no clock,
-//! so it serves the virtual executor, real time and tests alike. [`closed_form`] holds the exact
+//! so it works in virtual time, in real time and in tests. [`closed_form`] holds the exact
 //! distributions of response time; a measurement of a simulated server that disagrees with them is
 //! a measurement error.
 

@@ -1,4 +1,5 @@
-//! A first-come-first-served queueing system with faults.
+//! A first-come-first-served queueing system with faults. Its servers, in the sense of queueing
+//! theory, serve one request at a time each.
 //!
 //! Because service times are drawn when a request arrives and the discipline is first come, first
 //! served, the answer to a request is known at its arrival: there are no events to schedule.
@@ -11,8 +12,9 @@ use base::{Class, Code, Draw, Nanos, Seed, Stamp, Stream};
 use crate::config::{Config, Service};
 use crate::stalls::Stalls;
 
-/// Time after which a rejection for lack of capacity arrives. If it were zero, a closed client in
-/// virtual time would repeat its request forever, and the clock would never advance.
+/// Time from the arrival of a request to its refusal by the capacity or the limit of the server. If
+/// it were zero, a closed client in virtual time would repeat its request without an advance of the
+/// clock, forever.
 const REFUSAL_DELAY: Nanos = Nanos::from_micros(10);
 
 /// Length of the period in which requests are counted against the limit.
@@ -34,9 +36,10 @@ pub struct Server {
     departures: BinaryHeap<Reverse<Stamp>>,
     /// Times of the requests that were accepted within the last second, if their number is limited.
     accepted: VecDeque<Stamp>,
-    /// Time zero of the run: faults are counted from here and do not happen before.
+    /// Time zero of the run. The times of faults count from it, and no fault happens before it.
     zero: Stamp,
-    /// Number of outages that are over. After each the server restarts without its old work.
+    /// Number of outages that are over. After each of them, the server restarts without its old
+    /// work.
     restarts: usize,
 }
 
@@ -111,7 +114,7 @@ impl Server {
         }
     }
 
-    /// Sets time zero, from which stalls, errors, disconnects and outages are counted.
+    /// Sets time zero, from which the times of faults count; no fault happens before it.
     pub fn time_zero(&mut self, zero: Stamp) {
         self.zero = zero;
     }
@@ -162,7 +165,8 @@ impl Server {
         }
     }
 
-    /// Returns the length of a service for a request that arrives at this time.
+    /// Returns the actual length of a service for a request that arrives at `now`: `service` is its
+    /// length without slowdown and variation.
     fn slowed_service(&self, now: Stamp, service: Nanos) -> Nanos {
         let slowdown = match self.config.slowdown.by > 0.0 && now >= self.zero {
             true => self.config.slowdown.factor(now.since(self.zero)),
@@ -204,7 +208,8 @@ impl Server {
         }
     }
 
-    /// Returns the code of the error with which a request that arrives now is refused.
+    /// Returns the code of the error with which a request that arrives now is refused; `None` if it
+    /// is accepted.
     fn refusal(&mut self, now: Stamp) -> Option<&'static str> {
         if let Some(capacity) = self.config.capacity
             && self.requests_inside(now) >= capacity as usize
@@ -214,8 +219,8 @@ impl Server {
         (!self.is_within_limit(now)).then_some("limit")
     }
 
-    /// Returns true if fewer requests than the limit were accepted within the last second, and then
-    /// counts a request that arrives now.
+    /// Returns true if fewer requests than the limit were accepted within the last second. If so,
+    /// also counts a request that arrives now.
     fn is_within_limit(&mut self, now: Stamp) -> bool {
         let Some(limit) = self.config.limit else { return true };
         while self.accepted.front().is_some_and(|at| now.since(*at) >= LIMIT_PERIOD) {
@@ -228,7 +233,7 @@ impl Server {
         is_within
     }
 
-    /// Returns true if the number of requests in the server matters.
+    /// Returns true if the server needs to count the requests that are in it.
     fn counts_requests(&self) -> bool {
         self.config.capacity.is_some() || matches!(self.config.service, Service::Scaling(_))
     }
@@ -286,7 +291,7 @@ impl Server {
         })
     }
 
-    /// Returns the start of the next outage after `now`.
+    /// Returns the start of the next outage after `now`; `None` if there is none.
     fn next_outage(&self, now: Stamp) -> Option<Stamp> {
         let starts = self.config.outages.iter().map(|outage| self.at(outage.start));
         starts.filter(|start| *start > now).min()

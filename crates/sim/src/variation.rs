@@ -23,8 +23,9 @@ const MEMORY: f64 = 0.9;
 impl Variation {
     /// Returns the factor of all service times in the run of a server with this seed.
     ///
-    /// Its logarithm is the sum of a normal number that depends on the seed, of the stationary
-    /// autoregressive process of first order that depends on `series` and `run`, and of the trend.
+    /// The logarithm of the factor has three terms: a normally distributed number that depends on
+    /// `seed`, the value of a stationary first-order autoregressive process that depends on
+    /// `series` and `run`, and the trend over the runs so far.
     pub fn factor(&self, seed: Seed) -> f64 {
         let noise = match self.noise > 0.0 {
             true => self.noise * Stream::new(seed, "sim", "noise").draw(0).normal(),

@@ -1,9 +1,10 @@
 //! A measurement of the requests that the simulated wire server answers per second of its CPU time.
 //!
-//! `cargo run --release -p testbed --example outrun -- ADDRESS PID [CONNECTIONS] [REQUESTS]` keeps
-//! one prepared statement of PostgreSQL's protocol in flight on each of 64 connections to the
-//! `testbed-host sim:null postgres` with the process id PID, 2,000,000 times in all, and prints the
-//! rate and the CPU time of both sides. The CPU time is meaningful even on a busy machine.
+//! `cargo run --release -p testbed --example outrun -- ADDRESS PID [CONNECTIONS] [REQUESTS]`
+//! executes a prepared statement 2,000,000 times over PostgreSQL's protocol, on 64 connections with
+//! one statement in flight on each. The server is a `testbed-host sim:null postgres` with the
+//! process id PID. The example prints the rate and the CPU time of both sides. The CPU time is
+//! meaningful even on a busy machine.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

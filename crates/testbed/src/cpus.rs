@@ -43,7 +43,8 @@ impl Cpus {
         Ok(Cpus(numbers))
     }
 
-    /// Returns the reason why a server cannot be bound to these processors of this machine.
+    /// Returns the reason why a server cannot be bound to these processors of this machine; `None`
+    /// if it can.
     pub(crate) fn objection(&self) -> Option<String> {
         let online = std::fs::read_to_string(ONLINE_FILE).ok();
         let online = online.and_then(|text| Cpus::parse(text.trim()).ok());

@@ -78,8 +78,8 @@ pub(crate) fn write_private(path: &Path, text: &str, account: &Account) -> Resul
         .map_err(Problem::system(format!("write {}", path.display())))
 }
 
-/// Returns true if servers can handle a path. PostgreSQL reads lists of folders with commas and
-/// quotes, and writes its own folder into a file with one fact per line; settings have escapes.
+/// Returns true if servers can handle a path: it contains no comma, quote, backslash or control
+/// character. These have a meaning in lists of folders, in settings or in `postmaster.pid`.
 fn is_readable_by_servers(path: &Path) -> bool {
     let is_special = |c: char| c.is_control() || [',', '"', '\'', '\\'].contains(&c);
     path.to_str().is_some_and(|text| !text.contains(is_special))

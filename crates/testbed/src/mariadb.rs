@@ -38,10 +38,10 @@ pub(crate) fn configure(instance: &Instance) -> Result<(), Problem> {
 
 /// Initializes an empty server.
 ///
-/// The script splits paths at spaces, so it gets relative ones; the server that it runs resolves
-/// the folder for temporary files against its data folder. The administrator is the user of this
-/// process, over the socket. The redo log is small unless a setting gives a different size: the
-/// server resizes it when it starts.
+/// The script splits paths at spaces, so it gets relative paths. The server that the script runs
+/// resolves the folder for temporary files against its data folder. The administrator is the user
+/// of this process, over the socket. The redo log is small unless a setting gives a different size:
+/// the server resizes it when it starts.
 pub(crate) fn initialise(instance: &Instance) -> Result<(), Problem> {
     let install = SUITE.find(Program { name: "mariadb-install-db", source: SERVER })?;
     let mut command = instance.account.command(&install, "KILL");

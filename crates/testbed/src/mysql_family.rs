@@ -62,7 +62,8 @@ pub(crate) fn add_client_options(
     command.arg(format!("--user={user}")).arg(database);
 }
 
-/// Returns the end of the statement that creates the user: the certificate that it needs.
+/// Returns the end of the statement that creates the user: the requirement of a client certificate,
+/// or nothing if none is required.
 pub(crate) fn required_certificate(options: &Options) -> &'static str {
     match options.tls {
         Tls::Off | Tls::Server => "",

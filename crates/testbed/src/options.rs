@@ -72,9 +72,9 @@ pub enum Tls {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rights {
     /// Rights of a database owner who may also read all of the server's statistics. The user can
-    /// neither run programs nor access files: a `testbed:` URL runs the statements of workload
-    /// files, which may come from anybody, on a server that runs under the account of the person
-    /// who runs it.
+    /// neither run programs nor access files: workload files may come from anybody, and the server
+    /// of a `testbed:` URL executes their statements under the account of the person who runs
+    /// Assay.
     Ordinary,
     /// All rights: for tests and measurements, whose statements are trusted.
     All,

@@ -28,7 +28,7 @@ const STOP_PGBOUNCER: StopSignal = StopSignal { signal: Signal::TERM, name: "TER
 /// pgpool: "fast shutdown", which releases its shared memory.
 const STOP_PGPOOL: StopSignal = StopSignal { signal: Signal::INT, name: "INT" };
 
-/// A pooler in front of a server. Dropping this does not end it.
+/// A pooler in front of a server. Dropping the value does not end the pooler.
 pub(crate) struct Pooler {
     via: Via,
     pub(crate) port: u16,
@@ -95,8 +95,9 @@ impl PoolerLaunch<'_> {
         Ok(command)
     }
 
-    /// Returns the command of pgbouncer after writing its settings (pgbouncer(5)). It logs into the
-    /// server with the password in its file of users, with any method the server requires.
+    /// Returns the command of pgbouncer after writing its settings (pgbouncer(5)). Pgbouncer logs
+    /// into the server with the password in its file of users, by any method that the server
+    /// requires.
     fn pgbouncer(&self, port: u16) -> Result<Command, Problem> {
         let program = PGBOUNCER.find()?;
         let users = format!("\"{USER}\" \"{}\"\n", self.password.expose());
@@ -132,8 +133,8 @@ impl PoolerLaunch<'_> {
     /// Pgpool never gives up its only server, because the server may be killed and come back.
     ///
     /// The server is the primary of a replication without replicas, which pgpool does not check. In
-    /// the mode `raw` pgpool would begin a transaction of its own when a writing statement is
-    /// prepared, and roll it all back at the end of the session.
+    /// the mode `raw`, pgpool would begin a transaction of its own when a writing statement is
+    /// prepared, and roll it back at the end of the session.
     fn pgpool(&self, port: u16) -> Result<Command, Problem> {
         let program = PGPOOL.find()?;
         let own = self.folder();

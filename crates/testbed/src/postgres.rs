@@ -36,7 +36,7 @@ pub(crate) const STOP: StopSignal = StopSignal { signal: Signal::INT, name: "INT
 /// "Immediate": nothing is written, for data that is discarded. Shared memory is released.
 pub(crate) const DISCARD: StopSignal = StopSignal { signal: Signal::QUIT, name: "QUIT" };
 
-/// Returns the path of the socket; libpq expects its folder.
+/// Returns the path of the socket. Clients based on libpq take the folder of this path instead.
 pub(crate) fn socket(instance: &Instance) -> PathBuf {
     instance.path.join(format!(".s.PGSQL.{}", instance.port))
 }
@@ -106,8 +106,8 @@ pub(crate) fn server(instance: &Instance, options: &Options) -> Result<Command, 
     Ok(command)
 }
 
-/// Returns true if the server accepts sessions. The last line of its `postmaster.pid` shows that,
-/// which `pg_ctl` waits for as well.
+/// Returns true if the server accepts sessions, according to the last line of its `postmaster.pid`,
+/// for which `pg_ctl` waits as well.
 pub(crate) fn is_ready(instance: &Instance, pid: u32) -> bool {
     let text = std::fs::read_to_string(instance.data().join("postmaster.pid")).unwrap_or_default();
     let lines: Vec<&str> = text.lines().map(str::trim).collect();

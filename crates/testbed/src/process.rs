@@ -93,7 +93,7 @@ fn read_all(file: &mut File) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Returns the last lines of a text.
+/// Returns the last lines of a text, at most [`LONGEST_LOG_TAIL`] bytes.
 pub(crate) fn tail(text: &str) -> String {
     let text = text.trim();
     let from = text.len().saturating_sub(LONGEST_LOG_TAIL);
@@ -105,7 +105,7 @@ pub(crate) fn tail(text: &str) -> String {
     }
 }
 
-/// A process started by this one. Dropping this does not end it.
+/// A process that this process has started. Dropping the value does not end the process.
 pub(crate) struct Process {
     child: Child,
     /// Process handle, readable once the process has ended.
@@ -132,8 +132,8 @@ impl Process {
         self.child.id()
     }
 
-    /// Waits until the process has ended, or until the limit. Returns its exit status if it has
-    /// ended.
+    /// Waits until the process has ended, for at most `limit`. Returns its exit status; `None` if
+    /// it has not ended.
     pub(crate) fn wait(&mut self, limit: Nanos) -> Option<ExitStatus> {
         if self.status.is_none() && ends_within(&self.handle, limit) {
             self.status = self.child.wait().ok();
@@ -144,7 +144,8 @@ impl Process {
     /// Waits until `is_ready` returns true.
     ///
     /// # Errors
-    /// `true` if the process ended before it was ready, `false` if the limit was reached.
+    /// Returns `true` if the process ended before it was ready, and `false` if it was not ready
+    /// within the time `limit`.
     pub(crate) fn wait_until_ready(
         &mut self,
         limit: Nanos,
@@ -169,9 +170,9 @@ impl Process {
         }
     }
 
-    /// Stops the process and its descendants, and waits until they are stopped. The search for
-    /// descendants is repeated until it finds no new ones, because a stopped process starts no
-    /// others.
+    /// Stops the process and its descendants, and waits until they are stopped. Returns the stopped
+    /// descendants. The search for descendants is repeated until it finds no new ones, because a
+    /// stopped process starts no others.
     pub(crate) fn freeze(&self) -> Vec<Pid> {
         let mut frozen = Vec::new();
         if self.status.is_some() {

@@ -44,8 +44,8 @@ pub(crate) struct Suite {
 }
 
 impl Suite {
-    /// Returns the path of the server program that the environment variable names, or else the path
-    /// of the system's.
+    /// Returns the path of the server program that the environment variable names; if it names
+    /// none, the path of the server program that the system provides.
     pub(crate) fn find_server(&self) -> Result<PathBuf, Problem> {
         match self.chosen_server()? {
             Some(path) => Ok(path),
@@ -53,8 +53,8 @@ impl Suite {
         }
     }
 
-    /// Returns the path of a program of the same version as the server, or else the path of the
-    /// system's.
+    /// Returns the path of a program in the same version as the server; if there is none, the path
+    /// of the program that the system provides.
     pub(crate) fn find(&self, program: Program) -> Result<PathBuf, Problem> {
         program.find_in(&self.folders(self.chosen_server()?.as_deref()))
     }

@@ -31,7 +31,8 @@ pub enum Direction {
 
 /// A relay on its own thread. Dropping it ends it and its connections.
 ///
-/// Faults apply to all connections in both directions, and take effect with the next bytes.
+/// Delay, bandwidth and stalls apply to all connections in both directions, and take effect with
+/// the next bytes.
 pub struct Relay {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -122,7 +123,8 @@ impl Relay {
         self.shared.counter(direction).load(Relaxed)
     }
 
-    /// Delays bytes by `span`. Further bytes wait meanwhile: at most 64 KiB are in transit.
+    /// Delays bytes by `span`. Further bytes wait meanwhile: at most 64 KiB are in transit, in each
+    /// direction of each connection.
     pub fn set_delay(&self, span: Nanos) {
         self.shared.faults().delay = span;
     }
@@ -133,7 +135,7 @@ impl Relay {
         self.shared.faults().bandwidth = bytes_per_s;
     }
 
-    /// Holds back all traffic for a span from now on.
+    /// Holds back all traffic for `span`, beginning now.
     pub fn stall(&self, span: Nanos) {
         self.shared.faults().stalled_until = Monotonic.now() + span;
     }

@@ -58,7 +58,8 @@ impl Template {
     }
 
     /// Stores a copy of a data folder as the template, unless another process has already done so.
-    /// The server does not need it: if storing fails, later servers initialise their own folders.
+    /// The server does not need the template: if storing fails, later servers initialise their own
+    /// folders.
     pub(crate) fn store(&self, data: &Path) -> Result<(), Problem> {
         let unfinished = self.path.with_file_name(format!("unfinished-{}", random_hex(6)?));
         let is_stored = copy(data, &unfinished, Holes::AllZeros).is_ok()

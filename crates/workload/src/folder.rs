@@ -17,7 +17,7 @@ pub trait Folder {
     /// ([`io::ErrorKind::FileTooLarge`]).
     fn read(&self, name: &str, limit: u64) -> io::Result<Vec<u8>>;
 
-    /// Returns true if the file is known not to exist. Used for files that are read only during a
+    /// Returns true if the file is known not to exist. Used for files that are not read before the
     /// run.
     fn is_known_missing(&self, name: &str) -> bool {
         let _ = name;
@@ -45,8 +45,8 @@ impl Folder for NoFiles {
     }
 }
 
-/// Returns a message saying why a file that may have up to `limit` bytes cannot be read, and the
-/// help text of the message.
+/// Returns the message about a file that cannot be read, and the help text of the message. The file
+/// may have up to `limit` bytes.
 pub(crate) fn unreadable(name: &str, limit: usize, error: &io::Error) -> (String, String) {
     let name = quoted(name);
     match error.kind() {

@@ -66,7 +66,7 @@ impl Plan {
     }
 
     /// Prints the conditions that belong to no section. A section that is a part of several mixes
-    /// is several jobs; those of its conditions that judge only some of these jobs are printed
+    /// is printed once; those of its conditions that do not judge all of these parts are printed
     /// here, too.
     fn thresholds(&self, out: &mut Page) {
         let mut has_header = false;

@@ -162,7 +162,7 @@ pub(crate) const STREETS: (&str, &str) = (
     "name,zip\nHigh Street,01234\n\"Mill Lane, East\",04321\n\"\"\"The\"\" Ring\",00815\n",
 );
 
-/// The number of values in the reference.
+/// The number of example values of each generator in the reference.
 const FIRST: u64 = 8;
 
 /// Returns the first values of a generator's example.

@@ -12,8 +12,8 @@ use crate::plan::{Job, Load, Part, Piece, Requests, Statement};
 use crate::text::quote_for_shell;
 use crate::value::Datum;
 
-/// Number of low bits that hold the number of the request in the number of a random draw; the bits
-/// above them hold the number of the pause. No run has 2^40 requests.
+/// The number of a random draw has the number of the request in this many low bits, and the number
+/// of the pause in the bits above them. No run has 2^40 requests.
 const PAUSE_BITS: u32 = 40;
 
 /// A generator of the values of one job's requests. Each client has its own; clones share
@@ -238,8 +238,8 @@ impl Program {
     }
 }
 
-/// Removes the blanks around the literal that begins at `start` and ends `out`, on each side where
-/// the neighbouring text separates it without them.
+/// Removes the blanks around the literal between `start` and the end of `out`, on each side on
+/// which the neighbouring text already separates it.
 fn remove_blanks(start: usize, next: Option<&Piece>, out: &mut String) {
     let is_apart_after = match next {
         None => true,

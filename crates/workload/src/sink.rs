@@ -19,7 +19,7 @@ pub(crate) struct Sink {
     referenced_file: Option<ReferencedFile>,
 }
 
-/// A file that the checked file names. Diagnostics about its text name it in words, and point to
+/// A file that the checked file names. Diagnostics about its text contain its name, and point to
 /// the line of the checked file that refers to it.
 #[derive(Clone, Debug)]
 pub(crate) struct ReferencedFile {

@@ -1,7 +1,7 @@
 //! Features that the specification has and this version does not.
 //!
-//! This is the only list of them. Each is answered with "not supported by this version" instead of
-//! "unknown", and is removed from the list when it is implemented.
+//! This is the only list of them. Their use is reported as "not supported by this version" instead
+//! of "unknown", and a feature is removed from the list when it is implemented.
 
 use base::{Diagnostic, Span};
 

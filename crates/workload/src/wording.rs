@@ -55,13 +55,14 @@ pub(crate) fn warning(span: Option<Span>, message: impl Into<String>) -> Diagnos
     Diagnostic { severity: Severity::Warning, ..error(span, message) }
 }
 
-/// Returns the known word nearest to an unknown one.
+/// Returns the known word nearest to an unknown one; `None` if none is similar.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let short = known.into_iter().filter(|known| known.len() <= 64);
     closest(word, short.take(MOST_COMPARED))
 }
 
-/// Returns the duration that an invalid text probably means: `10ms` for `10 ms`, `10s` for `10sec`.
+/// Returns the duration that an invalid text probably means, if there is one: `10ms` for `10 ms`,
+/// `10s` for `10sec`.
 pub(crate) fn suggested_duration(text: &str) -> Option<String> {
     let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
     let (number, word) = (&text[..unit_at], text[unit_at..].trim_start());

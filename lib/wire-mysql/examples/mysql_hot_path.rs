@@ -1,9 +1,10 @@
 //! The hot path in a loop: a statement with one number, answered with one row of two columns.
 //!
 //! `valgrind --tool=callgrind target/release/examples/mysql_hot_path cached 100000` counts
-//! instructions; the difference between two runs is the cost of the additional requests. The first
-//! argument selects the negotiated capabilities: `cached` (definitions left out), `new` (no EOF
-//! packets) or `old`.
+//! instructions. The second argument is the number of requests; the difference between two runs
+//! with different numbers is the cost of the additional requests. The first argument selects the
+//! negotiated capabilities: `cached` (no EOF packets, column definitions left out), `new` (no EOF
+//! packets) or `old` (neither).
 
 use std::hint::black_box;
 use std::process::ExitCode;

@@ -23,7 +23,7 @@ pub struct Status(pub u16);
 impl Status {
     /// A transaction is open.
     pub const IN_TRANSACTION: Status = Status(0x0001);
-    /// Statements commit on their own.
+    /// Autocommit is on.
     pub const AUTOCOMMIT: Status = Status(0x0002);
     /// Another result follows.
     pub const MORE_RESULTS_EXISTS: Status = Status(0x0008);
@@ -50,7 +50,7 @@ impl BitOr for Status {
 /// The result of a statement, or the end of the rows of a result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OkPacket<'a> {
-    /// Rows inserted, changed or deleted.
+    /// Number of rows inserted, changed or deleted.
     pub affected_rows: u64,
     /// The first `AUTO_INCREMENT` value that the statement generated.
     pub last_insert_id: u64,
@@ -72,8 +72,7 @@ pub enum OkKind {
 }
 
 impl<'a> OkPacket<'a> {
-    /// Reads the payload, which may begin with either first byte. Session state changes are
-    /// discarded.
+    /// Reads the payload of either kind. Changes of the session's state are discarded.
     ///
     /// # Errors
     /// `Truncated`, `Value` or `Trailing`.
@@ -129,9 +128,9 @@ impl<'a> OkPacket<'a> {
     }
 }
 
-/// Reads the information at the end of an OK packet. According to the manual, without session
-/// tracking it is the rest of the payload. MySQL and MariaDB nevertheless write its length before
-/// it; go-mysql-server does not.
+/// Reads the information at the end of an OK packet. Without session tracking, the manual defines
+/// it as the rest of the payload. MySQL and MariaDB nevertheless send its length first;
+/// go-mysql-server does not.
 #[cold]
 fn info<'a>(
     take: &mut FieldReader<'a>,
@@ -162,7 +161,7 @@ pub struct EofPacket {
 }
 
 impl EofPacket {
-    /// Length from which a payload with the same first byte is not an EOF packet, in bytes.
+    /// Length in bytes of the shortest payload that begins like an EOF packet but is none.
     pub(crate) const TOO_LONG: usize = 9;
 
     /// Reads the payload.

@@ -11,10 +11,9 @@ use crate::prepared::Prepared;
 use crate::put;
 use crate::row::{BinaryRow, Field, TextRow};
 
-/// A writer for the packets of one reply, which numbers them.
+/// A writer of the packets of one reply. It numbers the packets.
 ///
-/// The caller is responsible for their order, which must be one that [`Replies`](crate::Replies)
-/// accepts.
+/// The caller must append them in an order that [`Replies`](crate::Replies) accepts.
 #[derive(Debug)]
 pub struct Answers<'o> {
     out: &'o mut Vec<u8>,
@@ -23,7 +22,7 @@ pub struct Answers<'o> {
 }
 
 impl<'o> Answers<'o> {
-    /// Begins a reply with the sequence number after the number of the command's last packet:
+    /// Begins the reply to a command. `sequence` is the number of the reply's first packet:
     /// [`NextPayload::sequence`](crate::NextPayload).
     pub fn new(out: &'o mut Vec<u8>, agreed: Negotiated, sequence: u8) -> Answers<'o> {
         Answers { out, agreed, sequence }
@@ -34,7 +33,7 @@ impl<'o> Answers<'o> {
         self.sequence
     }
 
-    /// Sets the sequence number of the next packet, after the packets of a file.
+    /// Sets the sequence number of the next packet. Needed after the client has sent a file.
     pub fn resume(&mut self, sequence: u8) {
         self.sequence = sequence;
     }
@@ -54,8 +53,8 @@ impl<'o> Answers<'o> {
         self.packet(|out| error.encode(out));
     }
 
-    /// Begins a result. The definitions are omitted if the client caches them and `is_known` is
-    /// true; otherwise `is_known` has no effect.
+    /// Begins a result. The column definitions are omitted if `is_known` is true and the client
+    /// caches definitions.
     pub fn columns(&mut self, columns: &[ColumnDefinition<'_>], is_known: bool) {
         let can_cache = self.agreed.has(Capabilities::CACHE_METADATA);
         let is_left_out = is_known && can_cache;

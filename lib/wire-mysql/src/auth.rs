@@ -1,8 +1,8 @@
 //! Authentication methods.
 //!
 //! Protocol manual: "Authentication Method"; MariaDB: "Authentication Plugin - ed25519". The
-//! cryptography is `mysql_common`'s; this module has the exchange of messages, and the rules for
-//! sending secrets.
+//! cryptographic functions are those of `mysql_common`; this module implements the exchange of
+//! messages and the rules for sending secrets.
 
 use std::fmt;
 
@@ -36,15 +36,14 @@ pub enum Channel {
     Local,
 }
 
-/// The RSA key that may encrypt a password on an open connection.
+/// The RSA key with which a password may be encrypted on a connection without TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerKey<'a> {
-    /// Any key that the server sends. An attacker on the network path can substitute a different
-    /// one.
+    /// Any key that the server sends. An attacker on the network path can send a key of their own.
     Ask,
     /// This key, as PEM.
     Known(&'a [u8]),
-    /// No key: the server must have the user in its cache, or be reached by TLS.
+    /// No key: over TCP without TLS, the login fails unless the server has the user in its cache.
     Refuse,
 }
 
@@ -64,12 +63,12 @@ pub enum Method {
 impl Method {
     const ALL: [Method; 4] = [Method::Native, Method::CachingSha2, Method::Ed25519, Method::Clear];
 
-    /// Returns the method with this name.
+    /// Returns the method with this name; `None` if this crate does not support it.
     pub fn of_name(name: &[u8]) -> Option<Method> {
         Method::ALL.into_iter().find(|method| method.name().as_bytes() == name)
     }
 
-    /// Returns its name.
+    /// Returns the name of the method.
     pub fn name(self) -> &'static str {
         match self {
             Method::Native => "mysql_native_password",
@@ -80,13 +79,14 @@ impl Method {
     }
 }
 
-/// Returns the response of `mysql_native_password`, for servers to compare with the client's.
+/// Returns the correct response of `mysql_native_password`, with which a server compares the
+/// client's response.
 pub fn native_answer(password: Password<'_>, nonce: &Nonce) -> Vec<u8> {
     scramble_native(nonce, password.0).map(|answer| answer.to_vec()).unwrap_or_default()
 }
 
-/// Returns the response of the fast path of `caching_sha2_password`, for servers to compare with
-/// the client's.
+/// Returns the correct response of the fast path of `caching_sha2_password`, with which a server
+/// compares the client's response.
 pub fn sha2_answer(password: Password<'_>, nonce: &Nonce) -> Vec<u8> {
     scramble_sha256(nonce, password.0).map(|answer| answer.to_vec()).unwrap_or_default()
 }
@@ -139,7 +139,7 @@ impl Proof<'_> {
         }
     }
 
-    /// Returns the response to more data of the method, if any.
+    /// Returns the response to further data of the method; `None` if the data require no response.
     pub(crate) fn continue_auth(
         &self,
         auth_state: &mut AuthState,
@@ -202,7 +202,7 @@ impl Context for Password<'_> {
         self.0
     }
 
-    // The plugin that is used over this transport needs only the password.
+    // `client_ed25519`, for which this context is used, needs only the password.
     fn is_ipc_transport(&self) -> bool {
         false
     }
@@ -224,7 +224,7 @@ fn nonce(data: &[u8]) -> Result<Nonce, WireError> {
     without_final_zero(data)
 }
 
-/// Returns exactly `N` bytes, which may be followed by a zero byte.
+/// Returns the `N` bytes of `data`, which may be followed by one zero byte and nothing else.
 fn without_final_zero<const N: usize>(data: &[u8]) -> Result<[u8; N], WireError> {
     match data.split_first_chunk() {
         Some((nonce, [] | [0])) => Ok(*nonce),

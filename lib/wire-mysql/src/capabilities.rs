@@ -18,8 +18,8 @@ macro_rules! capabilities {
 }
 
 capabilities! {
-    /// `CLIENT_LONG_PASSWORD`, in MariaDB `CLIENT_MYSQL`: the peer is not MariaDB, and the upper
-    /// half is absent.
+    /// `CLIENT_LONG_PASSWORD`, in MariaDB `CLIENT_MYSQL`: the peer is not MariaDB, and the upper 32
+    /// flags are absent.
     MYSQL = 0;
     /// `CLIENT_FOUND_ROWS`: affected rows are the rows found instead of the rows changed.
     FOUND_ROWS = 1;
@@ -57,11 +57,11 @@ capabilities! {
     STMT_BULK_OPERATIONS = 34;
     /// `MARIADB_CLIENT_EXTENDED_METADATA`: type names in column definitions.
     EXTENDED_METADATA = 35;
-    /// `MARIADB_CLIENT_CACHE_METADATA`: column definitions that the client has are omitted.
+    /// `MARIADB_CLIENT_CACHE_METADATA`: column definitions that the client already has are omitted.
     CACHE_METADATA = 36;
 }
 
-/// Capabilities that the client of a load generator requests if the server offers them.
+/// Capabilities that a load generator needs as a client; requested if the server offers them.
 pub const WANTED: Capabilities = Capabilities(
     REQUIRED.0
         | Capabilities::LONG_FLAG.0
@@ -99,13 +99,13 @@ impl Capabilities {
         u32::from_le_bytes([a, b, c, d])
     }
 
-    /// Returns the upper half, which only MariaDB uses.
+    /// Returns the upper 32 flags, which only MariaDB uses.
     pub(crate) fn upper(self) -> u32 {
         let [.., a, b, c, d] = self.0.to_le_bytes();
         u32::from_le_bytes([a, b, c, d])
     }
 
-    /// Combines two halves; the upper one is ignored if `MYSQL` is set.
+    /// Combines the lower and the upper 32 flags; the upper ones are ignored if `MYSQL` is set.
     pub(crate) fn of_halves(lower: u32, upper: u32) -> Capabilities {
         let lower = Capabilities(u64::from(lower));
         if lower.contains(Capabilities::MYSQL) {

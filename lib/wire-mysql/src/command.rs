@@ -1,6 +1,6 @@
 //! Commands of the client.
 //!
-//! Protocol manual: "Command Phase". Each command begins with packet 0.
+//! Protocol manual: "Command Phase". The first packet of each command has sequence number 0.
 
 use crate::error::{ErrorKind, WireError};
 use crate::execute::{BulkExecuteCommand, ExecuteCommand, StatementId};

@@ -31,7 +31,7 @@ pub enum ErrorKind {
     },
     /// The message is not allowed at this point.
     Order,
-    /// Longer than the named limit.
+    /// The message or field is too long, or there are too many commands or authentication switches.
     TooLong,
     /// The other side requires a feature that this crate does not support.
     Unsupported,
@@ -40,7 +40,7 @@ pub enum ErrorKind {
 }
 
 impl WireError {
-    /// Returns the same error at an offset that is larger by `before` bytes.
+    /// Returns the same error with an offset that is larger by `before` bytes.
     #[cold]
     pub(crate) fn shifted_by(self, before: usize) -> WireError {
         WireError { offset: self.offset.saturating_add(before), ..self }

@@ -1,4 +1,4 @@
-//! The hot request: a prepared statement with its values.
+//! The most frequent request: the execution of a prepared statement with its values.
 //!
 //! Protocol manual: "COM_STMT_EXECUTE"; MariaDB: "COM_STMT_BULK_EXECUTE".
 //!
@@ -18,7 +18,7 @@ use crate::put;
 use crate::row::{Field, bitmap_bytes, is_bit_set, set_bit};
 use crate::take::FieldReader;
 
-/// A prepared statement of a session, identified by the server's number.
+/// The server's id of a prepared statement in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StatementId(pub u32);
 
@@ -87,7 +87,7 @@ impl Parameter<'_> {
 /// Length of the fields before the bitmap, in bytes: command, statement, flags and iterations.
 const FIXED: usize = 10;
 
-/// Length of a number, in bytes.
+/// Length of an integer or a double, in bytes.
 const NUMBER: usize = 8;
 
 /// An encoder for the executions of one prepared statement of one session.
@@ -114,17 +114,17 @@ impl Execute {
         execute
     }
 
-    /// Returns the number of the statement.
+    /// Returns the id of the statement.
     pub fn id(&self) -> StatementId {
         self.id
     }
 
-    /// Returns the number of its parameters.
+    /// Returns the number of parameters of the statement.
     pub fn parameters(&self) -> usize {
         self.types.len()
     }
 
-    /// Sends the types again with the next execution. Needed if an appended execution was never
+    /// Makes the next execution include the types again. Needed if an appended execution was never
     /// sent, or was rejected before the server read the types.
     pub fn rebind(&mut self) {
         self.is_bound = self.types.is_empty();
@@ -179,7 +179,7 @@ impl Execute {
         frame::close(out, start, 0)
     }
 
-    /// Stores the types of some values. Returns true if they must be sent to the server.
+    /// Stores the types of the values. Returns true if the types must be sent to the server.
     fn bind<'v>(&mut self, values: impl Iterator<Item = Parameter<'v>>) -> bool {
         let mut is_new = !self.is_bound;
         for (known, value) in self.types.iter_mut().zip(values) {
@@ -213,7 +213,7 @@ impl Execute {
         template.resize(template.len().saturating_add(values), 0);
         frame::close(&mut template, start, 0);
         if self.types.contains(&ParameterType::Text) {
-            // A request never has this layout: a template would be useless.
+            // With a text parameter, the layout is not fixed, so a template would be useless.
             template.clear();
         }
         self.template = template;
@@ -282,7 +282,7 @@ impl BoundTypes {
 /// of the statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExecuteCommand<'a> {
-    /// Number of the statement.
+    /// Id of the statement.
     pub id: StatementId,
     /// Bitmap, types and values.
     pub body: &'a [u8],
@@ -404,7 +404,7 @@ impl<'o, 't> BulkExecute<'o, 't> {
 /// `COM_STMT_BULK_EXECUTE` as decoded by a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BulkExecuteCommand<'a> {
-    /// Number of the statement.
+    /// Id of the statement.
     pub id: StatementId,
     /// True if the types are included.
     pub has_types: bool,

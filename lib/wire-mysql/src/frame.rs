@@ -1,7 +1,7 @@
 //! Packets: three bytes of length, one of sequence, and the payload.
 //!
-//! Protocol manual: "MySQL Packets", "Sending More Than 16MB". A payload of 16 MB - 1 or more is
-//! sent in several packets; the last one is shorter than that and may be empty.
+//! Protocol manual: "MySQL Packets", "Sending More Than 16MB". A payload of 2²⁴ - 1 bytes or more
+//! is sent in several packets; the last one is shorter than that and may be empty.
 
 use crate::error::{ErrorKind, WireError, fault};
 
@@ -46,8 +46,8 @@ impl Header {
 }
 
 /// Appends a payload in as many packets as necessary, the first with sequence number `sequence`.
-/// Returns the next sequence number: the number of the reply's first packet, if this ends the
-/// request.
+/// Returns the next sequence number; if the payload ends the request, this is the number of the
+/// reply's first packet.
 pub fn packet(out: &mut Vec<u8>, sequence: u8, payload: impl FnOnce(&mut Vec<u8>)) -> u8 {
     let start = open(out);
     payload(out);
@@ -61,7 +61,7 @@ pub(crate) fn open(out: &mut Vec<u8>) -> usize {
     start
 }
 
-/// Ends the payload that was opened at `start`.
+/// Ends the payload that was opened at `start`. Returns the next sequence number.
 pub(crate) fn close(out: &mut Vec<u8>, start: usize, sequence: u8) -> u8 {
     let length = out.len().saturating_sub(start.saturating_add(HEADER));
     if length >= MAX_PAYLOAD {
@@ -77,7 +77,8 @@ fn put_header(out: &mut [u8], at: usize, header: Header) {
     }
 }
 
-/// Inserts headers between the parts of a long payload, starting with the last part.
+/// Inserts headers between the parts of a long payload, starting with the last part. Returns the
+/// next sequence number.
 fn split(out: &mut Vec<u8>, start: usize, sequence: u8, length: usize) -> u8 {
     let breaks = length / MAX_PAYLOAD;
     out.resize(out.len().saturating_add(breaks.saturating_mul(HEADER)), 0);
@@ -184,9 +185,9 @@ pub(crate) fn check_sequence(expected: u8, header: Header) -> Result<(), WireErr
     Err(fault(ErrorKind::Sequence { expected, found }, 3, "packet, sequence number"))
 }
 
-/// Returns the payload at the beginning of some bytes and the bytes after it, if the packet is
-/// complete, shorter than 16 MB and has the right sequence number. The upper byte of `sequence` is
-/// that number, which is incremented.
+/// Returns the first payload of some bytes and the bytes after it; `None` unless the packet is
+/// complete, shorter than [`MAX_PAYLOAD`] and has the right sequence number. The upper byte of
+/// `sequence` holds this number, which is then incremented.
 #[inline]
 pub(crate) fn usual_packet<'b>(
     bytes: &'b [u8],

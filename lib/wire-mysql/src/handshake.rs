@@ -20,7 +20,7 @@ const NONCE_PARTS: (usize, usize) = (8, 12);
 pub struct Handshake<'a> {
     /// The server's version.
     pub server_version: &'a [u8],
-    /// Number of the session on the server.
+    /// Id of the session on the server.
     pub thread_id: u32,
     /// Nonce for the password.
     pub nonce: Nonce,
@@ -227,12 +227,12 @@ impl<'a> HandshakeResponse<'a> {
         Ok(HandshakeResponse { client, user, auth_response, database, method, attributes })
     }
 
-    /// Appends the payload. `client` must have the capabilities of the fields that are given.
+    /// Appends the payload. `client` must include the capability of each field that is given.
     ///
     /// # Errors
-    /// `Value` for a zero byte in a name or a field without its capability, `TooLong` for a
-    /// response longer than the capabilities allow; bytes that were appended before the error are
-    /// to be discarded.
+    /// `Value` if a name contains a zero byte, or if the database or the method is given without
+    /// its capability or vice versa; `TooLong` if the response is longer than the capabilities
+    /// allow. Bytes appended before an error must be discarded.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), WireError> {
         let has = |capability| self.client.wanted.contains(capability);
         self.client.encode(out);
@@ -304,8 +304,8 @@ impl<'a> AuthSwitchRequest<'a> {
     /// Reads the payload.
     ///
     /// # Errors
-    /// `Truncated`, `Value`; `Unsupported` for the request to use the method of 1999, which has no
-    /// method name.
+    /// `Truncated`, `Value`; `Unsupported` for a request without a method name, which means
+    /// `mysql_old_password`.
     pub fn decode(payload: &'a [u8]) -> Result<AuthSwitchRequest<'a>, WireError> {
         let mut take = FieldReader::new(payload);
         if take.u8("auth switch, first byte")? != AUTH_SWITCH {

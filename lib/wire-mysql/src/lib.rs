@@ -27,8 +27,8 @@
 //!   data, and passes the rest to a [`Sink`].
 //! * A server reads with [`Payloads`] and [`Command::decode`] and replies with [`Answers`].
 //!
-//! Chapters are chapters of the manual of MySQL's source ("Client/Server Protocol") and, where
-//! noted, of MariaDB's knowledge base.
+//! "Protocol manual" stands for the documentation of MySQL's source ("Client/Server Protocol");
+//! chapters of MariaDB are those of its knowledge base.
 
 #![cfg_attr(
     not(test),

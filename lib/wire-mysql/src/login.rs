@@ -55,7 +55,7 @@ pub enum LoginStep {
 pub struct Session {
     /// Negotiated capabilities.
     pub agreed: Negotiated,
-    /// Number of the session on the server, for `KILL`.
+    /// Id of the session on the server, for `KILL`.
     pub thread_id: u32,
     /// Version of the server as received: MariaDB puts `5.5.5-` in front of its own version.
     pub server_version: Vec<u8>,
@@ -135,12 +135,12 @@ impl<'a> Login<'a> {
     }
 
     /// Reads bytes and appends the client's packets to `out`. Returns the number of bytes consumed;
-    /// the others must be given again in the next call, with more after them.
+    /// the caller must pass the other bytes again in the next call, followed by new ones.
     ///
     /// # Errors
-    /// `Insecure` if the server requests something that would expose the password, `Unsupported`
-    /// for methods and versions that this crate does not support and for TLS with a server that
-    /// does not support it. The offset counts from the start of `bytes`.
+    /// `Insecure` if the server requests something that would expose the password; `Unsupported`
+    /// for a method or version that this crate does not support, and if TLS is requested from a
+    /// server without TLS. The offset counts from the start of `bytes`.
     pub fn read(
         &mut self,
         bytes: &[u8],

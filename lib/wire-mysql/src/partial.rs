@@ -3,12 +3,12 @@
 use crate::answer::ERR;
 use crate::frame::{HEADER, Header, MAX_PAYLOAD};
 
-/// Maximum part of an ERR packet that is read, in bytes; the rest of its message is skipped. A
-/// server decides how long its errors are, and must not decide how much memory they take.
+/// Longest part of an ERR packet that is read, in bytes; the rest of its message is skipped. The
+/// limit keeps a server from determining how much memory its errors take.
 pub(crate) const MAX_READ_ERROR: usize = 5 << 10;
 
-/// Largest capacity that is kept for the next incomplete packet, in bytes. Every session may keep
-/// as much, so it is small.
+/// Largest capacity that is kept for the next incomplete packet, in bytes. It is small because
+/// every session may keep that much.
 const MAX_KEPT_CAPACITY: usize = 4 << 10;
 
 /// An incomplete packet.
@@ -41,12 +41,13 @@ impl PartialPacket {
     }
 }
 
-/// The received part of an incomplete payload that is decoded as a whole.
+/// The part received so far of a payload that can be decoded only when it is complete.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GatheredPayload(Vec<u8>);
 
 impl GatheredPayload {
-    /// Appends a piece of the payload of `packet`, of an ERR only as much as is read.
+    /// Appends a piece of the payload of `packet`. Of an ERR packet, only the part that is read is
+    /// kept.
     #[cold]
     pub(crate) fn push(&mut self, packet: PartialPacket, piece: &[u8]) {
         let [.., first] = packet.head;
@@ -60,7 +61,7 @@ impl GatheredPayload {
         std::mem::take(&mut self.0)
     }
 
-    /// Keeps the memory of a payload that was read, unless there is much of it.
+    /// Keeps the memory of a payload that was read, if it is at most [`MAX_KEPT_CAPACITY`].
     pub(crate) fn reuse(&mut self, mut payload: Vec<u8>) {
         if payload.capacity() <= MAX_KEPT_CAPACITY {
             payload.clear();

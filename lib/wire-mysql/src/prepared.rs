@@ -9,7 +9,7 @@ use crate::take::FieldReader;
 /// A prepared statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prepared {
-    /// Number of the statement on the server.
+    /// Id of the statement on the server.
     pub id: StatementId,
     /// Number of result columns.
     pub columns: u16,

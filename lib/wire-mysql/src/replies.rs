@@ -1,7 +1,7 @@
 //! The reader of a session's replies, which accepts them in pieces of any size: the hot path.
 //!
-//! Protocol manual: "COM_QUERY Response", "COM_STMT_PREPARE Response", "COM_STMT_EXECUTE
-//! Response", "Multi-Resultset".
+//! Protocol manual: "COM_QUERY Response", "COM_STMT_PREPARE Response", "COM_STMT_EXECUTE Response",
+//! "Multi-Resultset".
 //!
 //! ```text
 //! reply    =  OK | ERR | result | file request, file…, (OK | ERR)
@@ -15,15 +15,16 @@
 //!
 //! * 0xFF: an ERR.
 //! * 0xFE without `DEPRECATE_EOF`: an EOF if it is shorter than 9 bytes.
-//! * 0xFE with `DEPRECATE_EOF`: an OK if it is shorter than 16 MB - 1.
-//! * 0xFE and 16 MB - 1 long, in a text result: a row whose first value is that long.
-//! * 0x00: a row; in a text result one whose first value is empty.
+//! * 0xFE with `DEPRECATE_EOF`: an OK if it is shorter than 2²⁴ - 1 bytes.
+//! * 0xFE and 2²⁴ - 1 bytes long, in a text result: a row whose first value is that long.
+//! * 0x00: a row; in a text result a row whose first value is empty.
 //! * All others: a row of a text result; invalid in a binary one.
 //!
-//! An unwanted row must have the minimum length for its number of values, which are not read. The
-//! packets after one of 16 MB - 1 belong to its payload, whatever their first byte is. A row that
-//! continues in a second packet is counted and never buffered. The only packet that may follow the
-//! last expected reply is an ERR with sequence number 0, with which a server ends the session.
+//! An unwanted row must have the minimum length for its number of values, which are not read. A
+//! packet of 2²⁴ - 1 bytes is continued by the next packet, whatever the first byte of that packet
+//! is. A row that continues in a second packet is counted and never buffered. The only packet that
+//! may follow the last expected reply is an ERR with sequence number 0, with which a server ends
+//! the session.
 
 use std::collections::VecDeque;
 
@@ -60,7 +61,7 @@ pub struct Replies {
     kind: ReplyKind,
     state: State,
     sequence: u8,
-    /// True if the payload of the previous packet, which is skipped, continues in this one.
+    /// True if the payload of the last packet, which was skipped, continues in the next packet.
     is_continued: bool,
     partial: PartialPacket,
     /// Number of outstanding definitions.
@@ -294,7 +295,7 @@ impl Replies {
         rest
     }
 
-    /// Counts packets with the right sequence numbers that are shorter than 16 MB, have at least
+    /// Counts packets that have the right sequence number, fewer than 2²⁴ - 1 bytes, at least
     /// `min_length` bytes and a first byte below `end`. Returns their number and the remaining
     /// bytes.
     #[inline]
@@ -344,8 +345,8 @@ impl Replies {
         }
     }
 
-    /// Processes a packet of 16 MB, the packet after such a packet, or a packet with a wrong
-    /// sequence number.
+    /// Processes a packet of maximum length, the packet after such a packet, or a packet with a
+    /// wrong sequence number.
     #[cold]
     fn unusual_packet<S: Sink>(
         &mut self,
@@ -402,19 +403,20 @@ impl Replies {
         }
     }
 
-    /// Returns true if an incomplete packet, which is not skipped, is a row.
+    /// Returns true if an incomplete packet is a row. Valid only if the packet is not skipped.
     fn is_wanted_row(&self, first: Option<u8>) -> bool {
         self.state == State::Rows && self.is_row(first, false)
     }
 
-    /// Returns true if a packet among rows, which is not a continuation, is a row.
+    /// Returns true if a packet is a row. It must be a packet among rows that does not continue the
+    /// packet before it.
     #[inline]
     fn is_row(&self, first: Option<u8>, continues_in_next: bool) -> bool {
         match (first, self.kind) {
             (Some(OK), _) => true,
             (Some(ERR) | None, _) => false,
             (Some(_), ReplyKind::Binary | ReplyKind::Rows) => false,
-            // A value of 16 MB fills a packet completely; no OK packet is that long.
+            // A value of 16 MB or more can fill a packet completely; no OK packet is that long.
             (Some(EOF), _) => continues_in_next,
             (Some(_), _) => true,
         }

@@ -9,7 +9,7 @@ pub enum ReplyKind {
     Text,
     /// Results with binary rows: `COM_STMT_EXECUTE`, `COM_STMT_BULK_EXECUTE`.
     Binary,
-    /// Results with binary rows, of which the first is not an OK: `COM_STMT_EXECUTE` of a statement
+    /// Results with binary rows; the first result is not an OK. `COM_STMT_EXECUTE` of a statement
     /// that was described with columns.
     Rows,
     /// `COM_STMT_PREPARE`.

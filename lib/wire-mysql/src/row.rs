@@ -199,7 +199,7 @@ impl<'a> Field<'a> {
         })
     }
 
-    /// Appends the value at its own width: integers take eight bytes.
+    /// Appends the value at the width of its Rust type: all integers take eight bytes.
     pub(crate) fn encode(self, out: &mut Vec<u8>) {
         match self {
             Field::Null => {}

@@ -24,7 +24,7 @@ pub struct ResultEnd {
 /// A receiver of the contents of replies. Borrowed arguments are valid during the call.
 pub trait Sink {
     /// Returns true if rows and columns are wanted; otherwise they are skipped. Called for each row
-    /// and column: it should be a constant or a field, and must not change within a reply.
+    /// and column: it should return a constant or a field, and must not change within a reply.
     #[inline]
     fn wants_rows(&self) -> bool {
         false
@@ -39,8 +39,8 @@ pub trait Sink {
     }
 
     /// Called at the beginning of a result with this number of columns. The definitions of the
-    /// columns follow, unless the server omitted them because it sent the same definitions for this
-    /// statement before.
+    /// columns follow, unless `is_known` is true: then the server has omitted them, because it sent
+    /// the same definitions for this statement before.
     #[inline]
     fn columns(&mut self, _count: u64, _is_known: bool) {}
 
@@ -63,15 +63,15 @@ pub trait Sink {
         Ok(())
     }
 
-    /// Returns true if a wanted row of `length` bytes may be buffered until it is complete;
-    /// otherwise the row is skipped like a row that is [too long](Sink::too_long).
+    /// Returns true if a wanted row of `length` bytes may be buffered until it is complete. If not,
+    /// the row is skipped like a row that is [too long](Sink::too_long).
     #[inline]
     fn can_hold(&mut self, _length: usize) -> bool {
         true
     }
 
-    /// Called instead of [`row`](Sink::row) if a wanted row is longer than a packet. The row is
-    /// counted and skipped.
+    /// Called instead of [`row`](Sink::row) if a wanted row is longer than a packet, or cannot be
+    /// [held](Sink::can_hold). The row is counted and skipped.
     #[inline]
     fn too_long(&mut self) {}
 

@@ -1,6 +1,6 @@
-//! The hot path in a loop: a request with one integer is encoded, and its reply of one row of two
-//! columns read. Under `valgrind --tool=callgrind`, the difference between two runs is the cost of
-//! the additional requests.
+//! The hot path in a loop: encodes a request with one integer, and reads its reply, one row of two
+//! columns. Under `valgrind --tool=callgrind`, the difference between two runs is the cost of the
+//! additional requests.
 
 use std::hint::black_box;
 

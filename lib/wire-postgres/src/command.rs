@@ -62,8 +62,8 @@ impl fmt::Debug for CommandTag<'_> {
     }
 }
 
-/// Returns the number after the last space, and the bytes before that space. A number that does not
-/// fit 64 bits is ignored.
+/// Returns the number after the last space, and the bytes before that space; `None` if the last
+/// word is not a number or does not fit 64 bits.
 #[inline]
 fn last_number(bytes: &[u8]) -> Option<(&[u8], u64)> {
     let mut rest = bytes;

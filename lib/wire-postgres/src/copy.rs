@@ -6,9 +6,9 @@
 use crate::Value;
 use crate::value::append_text;
 
-/// A writer of rows in COPY's text format, which appends to a buffer: inside
-/// [`frontend::copy_data`](crate::frontend::copy_data), or to a separate buffer that is sent with
-/// `copy_data`.
+/// A writer of rows in COPY's text format, which appends to a buffer: either to the one that
+/// [`frontend::copy_data`](crate::frontend::copy_data) passes, or to a separate one that is sent
+/// later with `copy_data`.
 #[derive(Debug)]
 pub struct CopyText<'o> {
     out: &'o mut Vec<u8>,

@@ -15,8 +15,8 @@
 //! A statement that was described without columns may still return rows: `fetch` does, if its
 //! cursor was declared after the description. All rows of a result have the same number of columns.
 //!
-//! Only a cycle with an empty text is answered with EmptyQueryResponse, and only a cycle with a row
-//! limit is answered with PortalSuspended.
+//! Only a [`Cycle`] with a text that contains no command is answered with EmptyQueryResponse, and
+//! only a cycle with a row limit is answered with PortalSuspended.
 //!
 //! A statement that was described with columns is not answered with CopyInResponse or
 //! CopyOutResponse.
@@ -125,7 +125,7 @@ impl Cycle {
         self
     }
 
-    /// Returns the cycle with a row limit in an Execute, to which PortalSuspended may be the reply.
+    /// Returns the cycle with a row limit in an Execute, whose reply may then be PortalSuspended.
     #[must_use]
     pub const fn with_row_limit(mut self) -> Cycle {
         self.may_suspend = true;
@@ -133,21 +133,22 @@ impl Cycle {
     }
 
     /// Returns the cycle whose only statement returns rows of this many columns, as the server has
-    /// described it. Such a statement is no COPY.
+    /// described it. Such a statement is never a COPY.
     #[must_use]
     pub const fn with_columns(mut self, columns: u16) -> Cycle {
         self.columns = Some(columns);
         self.without_copy()
     }
 
-    /// Returns the cycle of statements that are no COPY.
+    /// Returns the cycle of statements none of which is a COPY.
     #[must_use]
     pub const fn without_copy(mut self) -> Cycle {
         self.may_copy = false;
         self
     }
 
-    /// Returns the cycle with the messages of another one. The numbers of columns no longer apply.
+    /// Returns the cycle followed by the messages of `other`. The number of columns is discarded,
+    /// because it holds for one statement only.
     #[must_use]
     pub fn followed_by(mut self, other: Cycle) -> Cycle {
         let OutstandingReplies { parses, statements, portals, binds, executes, closes } =
@@ -174,8 +175,8 @@ impl Cycle {
     }
 }
 
-/// A checker of the order of a server's messages. The messages that every reply has need only one
-/// comparison.
+/// A checker of the order of a server's messages. For the messages that occur in every reply, one
+/// comparison is enough.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Grammar {
     state: State,
@@ -239,7 +240,7 @@ impl Grammar {
         self.first_row(columns, length, at)
     }
 
-    /// Checks the first row of a result that was not described, or reports an error.
+    /// Checks a row that is the first of a result that was not described, or is invalid.
     #[cold]
     fn first_row(&mut self, columns: u16, length: u32, at: usize) -> Result<(), WireError> {
         if self.state != State::Rows {
@@ -289,7 +290,8 @@ impl Grammar {
 
     #[cold]
     fn unusual_rows(&self, command: CommandTag<'_>, returned: u64) -> Option<u64> {
-        // Only these commands count the rows that they return. A `select into` returns none.
+        // Only the tags of these commands count the rows that were returned. A `select into`
+        // returns none, although its tag counts rows.
         let counts = matches!(command.command(), b"SELECT" | b"FETCH");
         match command.rows() {
             Some(rows) if counts && (returned > 0 || self.columns.is_some()) => {
@@ -429,7 +431,7 @@ impl Grammar {
     fn begin_copy(&mut self, direction: State, returned: u64) -> bool {
         let permits = match self.state {
             State::Query | State::NextStatement => true,
-            // The answer to a portal that was described with columns is rows.
+            // A portal that was described with columns is answered with rows.
             State::Rows => !self.cycle.is_query && returned == 0 && self.columns.is_none(),
             _ => false,
         };

@@ -2,9 +2,9 @@
 //! skipped by their length, unless a [`Sink`] wants them.
 //!
 //! A row must have the number of columns of its result, and its length must be enough for them. The
-//! values of a row must fill it, but only wanted rows are checked for that, because they are read.
-//! A skipped row of two columns costs 39 instructions, and 94 with the check; the check of the
-//! first row of a result alone costs 2 % of a request.
+//! values of a row must fill it; this is checked for wanted rows only, whose values are read
+//! anyway. A skipped row of two columns costs 39 instructions, and 94 with the check; checking only
+//! the first row of each result still costs 2 % of a request.
 
 use std::collections::VecDeque;
 
@@ -44,15 +44,15 @@ pub trait Sink {
     }
 
     /// Returns true if a wanted row, or part of COPY's data, of `length` bytes may be held in the
-    /// buffer until it is complete; otherwise it is skipped like one that is [too
+    /// buffer until it is complete. If not, it is skipped like one that is [too
     /// long](Sink::too_long). Called each time that a piece of this row or part arrives.
     #[inline]
     fn can_hold(&mut self, _length: usize) -> bool {
         true
     }
 
-    /// Called for a wanted row, or part of COPY's data, that is longer than
-    /// [`Replies::LONGEST_WANTED`] and is skipped, with its length in bytes.
+    /// Called for a wanted row, or part of COPY's data, that is skipped because it is longer than
+    /// [`Replies::LONGEST_WANTED`] or cannot be held; `length` is its length in bytes.
     #[inline]
     fn too_long(&mut self, _length: usize) {}
 
@@ -226,8 +226,8 @@ impl Replies {
         Ok(bytes.len().wrapping_sub(rest.len()))
     }
 
-    /// Waits for the number of columns at the beginning of a message that is skipped. Returns the
-    /// number of bytes consumed.
+    /// Requests more bytes, up to the number of columns at the beginning of a message that is
+    /// skipped. Returns the number of bytes consumed before this message.
     #[cold]
     fn begin_skipped(&mut self, tag: u8, length: u32, at: usize) -> Result<usize, WireError> {
         if tag == tag::DATA_ROW {
@@ -289,7 +289,7 @@ impl Replies {
         Ok(())
     }
 
-    /// Begins to skip a body that is incomplete. All bytes are consumed.
+    /// Begins to skip a body that is incomplete. Returns the number of bytes consumed: all of them.
     fn begin(&mut self, length: u32, after: &[u8], bytes: &[u8]) -> usize {
         self.skip = (length as usize).saturating_sub(after.len());
         bytes.len()

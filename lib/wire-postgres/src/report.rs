@@ -20,7 +20,7 @@ pub struct Report<'a> {
 pub struct ReportField<'a> {
     /// Kind of the field, as the manual's letter: `S`, `V`, `C`, `M`, `D`, `H`, `P` and others.
     pub code: u8,
-    /// Its text.
+    /// Text of the field.
     pub text: &'a [u8],
 }
 
@@ -36,13 +36,13 @@ impl<'a> Report<'a> {
         Ok(Report { fields: List::terminated(cursor, "ErrorResponse, fields")? })
     }
 
-    /// Returns the field with this letter.
+    /// Returns the text of the field with this letter; `None` if there is no such field.
     pub fn field(&self, code: u8) -> Option<&'a [u8]> {
         self.fields.iter().find(|field| field.code == code).map(|field| field.text)
     }
 
-    /// Returns the severity. Servers before 9.6 send it only in the session's language, which is
-    /// understood if it is English.
+    /// Returns the severity. Servers before 9.6 send it only in the session's language; `None` if
+    /// that is not English.
     pub fn severity(&self) -> Option<Severity> {
         self.field(b'V').or_else(|| self.field(b'S')).and_then(Severity::parse)
     }
@@ -188,12 +188,13 @@ impl Severity {
     }
 }
 
-/// A code of the appendix "PostgreSQL Error Codes": five digits or capital letters.
+/// An SQLSTATE code (appendix "PostgreSQL Error Codes"): five characters, each a digit or a capital
+/// letter.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SqlState([u8; 5]);
 
 impl SqlState {
-    /// Parses a code of five digits or capital letters.
+    /// Parses a code of five characters, each a digit or a capital letter.
     pub fn parse(text: &[u8]) -> Option<SqlState> {
         let code: [u8; 5] = text.try_into().ok()?;
         let fits = code.iter().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());

@@ -39,19 +39,20 @@ impl std::fmt::Debug for ServerAuth<'_> {
 /// The state of a client that begins a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoginProgress {
-    /// More bytes of the client are needed; the replies appended so far are to be sent.
+    /// More bytes of the client are needed; the caller must send the replies appended so far.
     NeedsBytes,
-    /// The client requests TLS. The server appends [`answer_ssl`](crate::answer_ssl), and continues
+    /// The client requests TLS. The caller appends [`answer_ssl`](crate::answer_ssl), and continues
     /// after encryption has begun or was refused. Bytes after the request are not encrypted: a
     /// server that accepts must not read them (CVE-2021-23214).
     TlsRequested,
-    /// The client requests encryption with GSSAPI; the server replies as to a request for TLS.
+    /// The client requests encryption with GSSAPI. The reply is the same as to a request for TLS.
     GssRequested,
     /// The client requests the cancellation of another session's statement, and disconnects.
     CancelRequested(BackendKey),
-    /// The client is authenticated. The server appends its settings, its key and ReadyForQuery.
+    /// The client is authenticated. The caller appends the settings, the key and ReadyForQuery.
     Authenticated,
-    /// The client was rejected; the error is appended, and the connection is to be closed.
+    /// The client was rejected. The error is appended; the caller must send it and close the
+    /// connection.
     LoginRejected,
 }
 

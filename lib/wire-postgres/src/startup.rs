@@ -329,7 +329,8 @@ impl<'l> Startup<'l> {
                 (SCRAM_SHA_256_PLUS, binding)
             }
             // This tells the server that the client supports channel binding. A server that
-            // supports channel binding, too, then detects that an attacker removed its offer.
+            // supports it, too, then detects that an attacker removed the server's offer of channel
+            // binding.
             Channel::Tls { .. } => (SCRAM_SHA_256, ChannelBinding::unrequested()),
             Channel::Open | Channel::Plain => (SCRAM_SHA_256, ChannelBinding::unsupported()),
         };
@@ -360,8 +361,8 @@ impl<'l> Startup<'l> {
     }
 }
 
-/// Returns the length of the whole message at the beginning of some bytes if it is a notice, which
-/// is skipped.
+/// Returns the length of the message at the beginning of some bytes, header included, if it is a
+/// notice, which is skipped; `None` for all other messages.
 fn notice(bytes: &[u8]) -> Option<usize> {
     let (tag, length) = frame::header(bytes.first_chunk()?)?;
     (tag == tag::NOTICE_RESPONSE).then(|| HEADER.saturating_add(length as usize))

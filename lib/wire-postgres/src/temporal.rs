@@ -31,8 +31,8 @@ pub(crate) fn timestamp(text: &str) -> Option<i64> {
     rest.is_empty().then_some(stamp)
 }
 
-/// Parses a timestamp with a zone, in microseconds since 2000-01-01 UTC. Without a zone the value
-/// would depend on the session.
+/// Parses a timestamp with a zone, in microseconds since 2000-01-01 UTC; `None` without a zone,
+/// because the value would depend on the session.
 pub(crate) fn timestamptz(text: &str) -> Option<i64> {
     let (stamp, rest) = date_and_time(text.as_bytes())?;
     stamp.checked_sub(zone(rest)?)

@@ -163,7 +163,8 @@ pub(crate) enum EncodedForm {
     Text,
 }
 
-/// Writes a value in the binary form of a type of fixed width to the beginning of `place`.
+/// Writes a value to the beginning of `place`, in the binary form of its type. Returns the form in
+/// which the value must be sent, because it may not have a binary form.
 #[inline]
 pub(crate) fn patch(
     place: &mut [u8],
@@ -191,7 +192,8 @@ fn put<const N: usize>(place: &mut [u8], bytes: [u8; N]) -> EncodedForm {
             *place = bytes;
             EncodedForm::Binary
         }
-        // A template reserves the width of the type; the fallback to text is always correct.
+        // There is too little room. This does not happen, as a template reserves the width of the
+        // type; a text would always be correct.
         None => EncodedForm::Text,
     }
 }
@@ -391,7 +393,7 @@ pub(crate) fn append_text(out: &mut Vec<u8>, value: Value<'_>) {
     };
 }
 
-/// Returns true if the number is short without an exponent.
+/// Returns true if the number is short when written without an exponent.
 fn is_plain(real: f64) -> bool {
     real == 0.0 || (1e-5..1e16).contains(&real.abs())
 }
@@ -400,7 +402,7 @@ fn is_plain(real: f64) -> bool {
 mod tests {
     use super::*;
 
-    /// Returns the binary form of a value, a description of its other form, or an error.
+    /// Returns the binary form of a value; for NULL and texts, a description; or an error.
     fn bytes(kind: ParameterType, value: Value<'_>) -> Result<Vec<u8>, ValueErrorKind> {
         let mut place = vec![0; usize::from(kind.width().unwrap_or(0))];
         match patch(&mut place, kind, value)? {

@@ -1,6 +1,6 @@
-//! Gates of resident memory: the memory of a run must not grow with the number of its requests, nor
-//! that of a replay with the length of its log, and that of a check must stay below a multiple of
-//! the file size.
+//! Gates of resident memory: the memory of a run must not grow with the number of its requests, the
+//! memory of a replay must not grow with the length of its log, and the memory of a check must stay
+//! below a multiple of the file size.
 
 use std::path::Path;
 use std::process::Command;
@@ -17,7 +17,8 @@ const FEW_LINES: u64 = 100_000;
 const MANY_LINES: u64 = 1_000_000;
 
 /// Largest growth of memory from [`FEW_LINES`] to [`MANY_LINES`], in bytes: a twentieth of the size
-/// of the lines. Gaps in the heap, which vary from run to run, make up half of this growth.
+/// of the lines. Unused space in the heap, which varies from run to run, makes up half of this
+/// growth.
 const GROWTH_OF_A_REPLAY: u64 = 2_000_000;
 
 /// Maximum number of runs whose memory is measured. The peak of the same run varies by 1.5 MB, as

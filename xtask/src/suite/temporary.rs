@@ -12,7 +12,7 @@ const LEAST_SPACE: u64 = 8 << 30;
 
 /// Returns a folder in memory for the temporary files of tests. Returns `None` if the user has
 /// chosen a folder by `TMPDIR`, if there is too little memory, or if programs cannot be executed
-/// there: then the tests use the usual one.
+/// there: then the tests use the usual folder.
 ///
 /// A private server has a thousand files, which are soon removed. Before an ext4 file system
 /// without a journal creates a file, it looks at the files that were removed in the last minutes.
@@ -28,8 +28,8 @@ fn free_space(folder: &Path) -> u64 {
     statvfs(folder).map_or(0, |space| usable(space.f_bavail * space.f_frsize, space.f_flag))
 }
 
-/// Returns the number of usable bytes of a file system with `free` bytes and these flags. Tests
-/// write programs and execute them.
+/// Returns the number of usable bytes of a file system with `free` bytes and these flags: 0 if
+/// programs cannot be executed there, because tests write programs and execute them.
 fn usable(free: u64, flags: StatVfsMountFlags) -> u64 {
     match flags.contains(StatVfsMountFlags::NOEXEC) {
         true => 0,

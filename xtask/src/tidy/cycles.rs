@@ -1,14 +1,14 @@
-//! Check of the cycles between the files of a crate: files that use each other's items in a
-//! cycle. `cycles.txt` lists the sizes of the remaining cycles; it may only shrink.
+//! Check of the cycles between the files of a crate: files that use each other's items in a cycle.
+//! `cycles.txt` lists the sizes of the remaining cycles; it may only shrink.
 //!
 //! A file uses another if a path in its code, outside of tests, leads to an item of that file. A
 //! path is followed through re-exports to the file that defines the item. `mod` and `pub use` alone
 //! do not count as a use: a parent that only declares and re-exports its children depends on none
 //! of them.
 //!
-//! A file also uses another if an `impl` block of it calls a method of its own type, through `self`
-//! or `Self`, that an `impl` block in the other file defines. Calls through other values are not
-//! seen: their types are not known here.
+//! A file also uses another if an `impl` block of it calls a method of its own type, through
+//! `self`, `Self` or the name of the type, that an `impl` block in the other file defines. Calls
+//! through other values are not seen: their types are not known here.
 
 mod methods;
 mod modules;

@@ -17,7 +17,7 @@
 //!   are searched.
 //! * `trust loopback [PROTOCOL]`: a search in real time in each protocol, of up to 25 minutes.
 //!
-//! All fail if a table is worse than the page allows.
+//! Every command fails if a table is worse than the page allows.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -47,10 +47,10 @@ const COMPARISONS: u32 = 2_000;
 /// Number of capacity searches on each system.
 const SEARCHES: u32 = 40;
 
-/// Number of fits, sweeps and histories.
+/// Numbers of fits, sweeps and histories.
 const CURVES: CurveCounts = CurveCounts { fits: 200, sweeps: 100, p99_sweeps: 100, histories: 200 };
 
-/// Number of series, each of a year of nightly records.
+/// Number of series of nightly values without a step, and number of series with one.
 const NIGHTLY: u32 = 400;
 
 /// Number of valid runs for each run with a given fault.
@@ -257,8 +257,8 @@ fn write_mutations(out: &mut impl Write, mistakes: &[Mutation]) -> io::Result<()
     Ok(())
 }
 
-/// Writes the cost of Assay's searches, relative to the cost of isotonic searches with the same
-/// error.
+/// Writes the cost of Assay's searches: their number of requests, as a multiple of the number with
+/// which an isotonic search would have the same error.
 fn write_costs(out: &mut impl Write, costs: &Costs) -> io::Result<()> {
     writeln!(
         out,

@@ -62,7 +62,7 @@ fn table(columns: &str, rows: u64, keys: &str) -> String {
 }
 
 /// Starts a server whose commits do not wait for the disk: a load lasts only a few seconds, and one
-/// slow flush of the machine's disk could take one of them.
+/// slow flush of the machine's disk could take a whole second of it.
 fn quick_server(kind: Kind) -> Result<Server, RepetitionError> {
     server(&options_without_flush(kind))
 }
@@ -76,7 +76,8 @@ fn own_thread(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     stage.load_as(&server.url(), Some(server.password()), &workload, command)
 }
 
-/// Returns a load with a few rows per commit and enough commits to last a few seconds.
+/// Returns a workload that loads a table, with few rows per commit and enough commits to last a few
+/// seconds.
 fn commits(stage: &ScenarioEnv, writers: u64) -> String {
     let batch = stage.draw(2, 5, 20);
     let keys = format!("columns = v: text(10, 60)\nwriters = {writers}\nbatch = {batch}");
@@ -97,8 +98,8 @@ fn slow_flush_inside(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     stage.load_as(&inside(stage), None, &commits(stage, 1), command)
 }
 
-/// Loads a table with an expensive check through one session: it keeps one processor busy while the
-/// others are idle.
+/// Loads a table with an expensive check through one session. The session keeps one processor busy
+/// while the other processors are idle.
 fn one_session(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
     let server = quick_server(kind)?;
     let workload = table(

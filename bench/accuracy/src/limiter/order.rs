@@ -1,6 +1,6 @@
 //! The command line of the program `limiter`.
 
-/// The seed of the next table in `docs/limiter.md`.
+/// The default seed: that of the next table in `docs/limiter.md`.
 const SEED: u64 = 2_028;
 
 /// The seeds with which thresholds were tuned.
@@ -22,7 +22,7 @@ pub struct Order {
     pub repetitions: u64,
     /// Length of a run, in seconds.
     pub seconds: u64,
-    /// Words in the names of the scenarios that run; `None` for all scenarios.
+    /// A text that the names of the executed scenarios contain; `None` for all scenarios.
     pub only: Option<String>,
     /// True if the tables are written into the guide.
     pub is_written: bool,

@@ -14,7 +14,8 @@ pub(super) fn flushes(stage: &ScenarioEnv) -> SlowDisk {
     SlowDisk { flush_us: stage.draw(0, 5_000, 15_000), ..SlowDisk::default() }
 }
 
-/// Returns a database inside the process of `assay` whose commits wait for the disk.
+/// Returns an SQLite database, which runs inside the process of `assay` and whose commits wait for
+/// the disk.
 pub(super) fn inside(stage: &ScenarioEnv) -> Target {
     let file = stage.path("inside.db").display().to_string();
     let options = vec![

@@ -1,6 +1,6 @@
-/* A slow disk: a flush (fsync, fdatasync) takes FLUSH_US longer, a read at a place (pread) READ_US,
- * and a byte that is written at a place (pwrite) WRITE_NS; 0 is as fast as it is. Preloaded into a
- * database server (ld.so(8), LD_PRELOAD). */
+/* A library that slows down a disk: it adds FLUSH_US microseconds to each flush (fsync, fdatasync),
+ * READ_US microseconds to each pread, and WRITE_NS nanoseconds to each byte of a pwrite; 0 adds
+ * nothing. It is preloaded into the process that uses the disk (ld.so(8), LD_PRELOAD). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sys/types.h>

@@ -33,7 +33,7 @@ impl Unsupported {
 pub enum RepetitionError {
     /// The machine lacks a program or permission that the scenario needs.
     Unsupported(Unsupported),
-    /// A step failed.
+    /// The repetition failed with this error.
     Failed(Box<dyn Error>),
 }
 
@@ -208,8 +208,8 @@ impl ScenarioEnv {
         self.observe_at(&server.url(), server, words)
     }
 
-    /// Runs `assay observe` on a command, with `target` as the URL of the server, and returns the
-    /// reported limiter.
+    /// Runs `assay observe` on a command, with `target` as the URL of the server and the password
+    /// of `server`, and returns the reported limiter.
     pub(super) fn observe_at(
         &self,
         target: &Target,
@@ -315,7 +315,7 @@ pub(super) fn server(options: &Options) -> Result<Server, RepetitionError> {
 }
 
 /// Binds a server's processes, including background workers, to a processor. Later child processes
-/// inherit it.
+/// inherit the binding.
 pub(super) fn bind(server: &Server, cpu: u64) -> Result<(), RepetitionError> {
     let first = server.pid().unwrap_or_default().to_string();
     let bind = |pid: &str| {
@@ -330,7 +330,7 @@ pub(super) fn bind(server: &Server, cpu: u64) -> Result<(), RepetitionError> {
     Ok(())
 }
 
-/// Returns the command of `psql`, connected to a server as its user.
+/// Returns the command that starts `psql` and connects it to a server as the user `assay`.
 pub(super) fn psql(server: &Server) -> Result<Command, RepetitionError> {
     run_checked(Command::new("psql").arg("--version"))?;
     let mut command = Command::new("psql");
@@ -340,7 +340,8 @@ pub(super) fn psql(server: &Server) -> Result<Command, RepetitionError> {
     Ok(command)
 }
 
-/// Returns the command of the server's own client program, connected as its user.
+/// Returns the command that starts `psql` or `mariadb`, depending on the kind of the server, and
+/// connects it to the server as the user `assay`.
 pub(super) fn client(server: &Server) -> Result<Command, RepetitionError> {
     if server.kind() == Kind::Postgres {
         return psql(server);
@@ -353,7 +354,8 @@ pub(super) fn client(server: &Server) -> Result<Command, RepetitionError> {
     Ok(command)
 }
 
-/// Runs a command and fails with its first line of error output if it does not succeed.
+/// Runs a command. If the command fails, the error is [`Unsupported`], with the first line of the
+/// command's error output.
 pub(super) fn run_checked(command: &mut Command) -> Result<(), RepetitionError> {
     let output = command.stdin(Stdio::null()).output();
     let name = Path::new(command.get_program()).file_name().unwrap_or_default();

@@ -17,7 +17,7 @@ pub struct Shape {
     /// Name of the shape.
     pub name: &'static str,
     url: &'static str,
-    /// The jobs of its workload.
+    /// The jobs of its workload, or the keys of its only job.
     jobs: &'static str,
 }
 
@@ -256,8 +256,8 @@ mod tests {
         }
     }
 
-    /// The objections of the table in `docs/checks.md`. In the worst case, each belongs to a
-    /// different run.
+    /// The numbers of objections are those of the table in `docs/checks.md`. In the worst case,
+    /// each objection belongs to a different run.
     #[test]
     fn machine_may_disturb_a_few_runs_and_virtual_time_none() {
         let disturbed = |lags| [(CheckKind::SendLag, lags), (CheckKind::Step, 3)];

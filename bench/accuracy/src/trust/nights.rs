@@ -1,4 +1,5 @@
-//! Alarms of a job that checks a history every night, and fails if a metric has a recent change.
+//! Alarms of a job that runs every night: it adds a value to a series, and fails if the series has
+//! a recent change. A *failed night* is one on which the job fails.
 //!
 //! Each night is a further look at the whole series, so there are more false alarms over a year
 //! than the error probability of one look suggests. The values are drawn from a model with normal
@@ -34,24 +35,25 @@ pub struct Nights {
     pub series: u32,
     /// Number of series without a step that have an alarm within the year.
     pub with_alarm: u32,
-    /// Number of alarms in these series; consecutive failed nights are one alarm.
+    /// Number of alarms in the series without a step; consecutive failed nights are one alarm.
     pub alarms: u32,
-    /// Number of failed nights in these series.
+    /// Number of failed nights in the series without a step.
     pub failed_nights: u32,
-    /// Number of series in which the step makes a night fail.
+    /// Number of series with a step in which the job fails at least once after the step.
     pub found: u32,
-    /// Number of nights that fail because of the step, in all series together.
+    /// Number of nights on which the job fails after the step, in all series together.
     pub failed_by_step: u32,
 }
 
 impl Nights {
-    /// Returns the share of the nights without a step that fail, in percent.
+    /// Returns the share of failed nights in the series without a step, in percent.
     pub fn percent_of_nights(&self) -> f64 {
         100.0 * f64::from(self.failed_nights) / (f64::from(self.series) * YEAR as f64)
     }
 }
 
-/// Returns the alarms of `series` series without a step and as many with one.
+/// Returns the alarms of `series` series without a step and of as many with one; for each
+/// definition of a recent change, one item.
 pub fn nights(series: u32) -> Vec<Nights> {
     let all = lab::run_concurrently(series.into(), |seed| {
         [
@@ -92,20 +94,21 @@ impl Nights {
     }
 }
 
-/// Checks a series each night, beginning with the night that has `first` values. Returns for each
-/// night the number of values since the newest change, or `None` if there is no change.
+/// Checks a series on each night, beginning with the night on which it has `first` values. Returns
+/// for each night the number of values since the newest change; `None` if there is no change.
 fn newest_changes(values: &[f64], first: usize) -> Vec<Option<usize>> {
     let since = |night: usize| change_points(&values[..night]).last().map(|it| night - it.at);
     (first..=values.len()).map(since).collect()
 }
 
-/// Returns the logarithms of a year of values without a step.
+/// Returns the logarithms of the values of a year without a step, one for each night.
 fn unchanged(seed: u64) -> Vec<f64> {
     let mut draw = Stream::new(Seed(seed), "nights", "unchanged").draw(0);
     (0..YEAR).map(|_| noise(&mut draw)).collect()
 }
 
-/// Returns the logarithms of values with a step.
+/// Returns the logarithms of the values of [`BEFORE`] nights before a step of [`STEP`], and of
+/// [`AFTER`] nights from the step on.
 fn stepped(seed: u64) -> Vec<f64> {
     let mut draw = Stream::new(Seed(seed), "nights", "step").draw(0);
     let step = |night: usize| if night < BEFORE { 0.0 } else { (1.0 + STEP).ln() };
@@ -139,7 +142,8 @@ mod tests {
         assert_eq!((sum.with_alarm, sum.found, sum.failed_by_step), (1, 1, 2));
     }
 
-    /// `trust history` has 400 series.
+    /// Expects fewer failed nights if only newer changes are recent. Two series are enough here;
+    /// `trust history` uses 400.
     #[test]
     fn older_changes_do_not_fail_a_night() {
         let found = nights(2);

@@ -1,9 +1,9 @@
 //! The rate at which checks detect planted faults.
 //!
-//! Each fault is planted into an otherwise valid run: 4,000 requests per second for a minute, each
-//! answered after an exponential time of 1 ms in the mean. Faults of the server are set in its URL.
-//! For faults of the generator, either the executed schedule differs from the judged one, or the
-//! evidence is changed.
+//! Each fault is planted into an otherwise valid run: 4,000 requests per second for a minute, with
+//! exponentially distributed service times whose mean is 1 ms. Faults of the server are set in its
+//! URL. For faults of the generator, either the executed schedule differs from the judged one, or
+//! the evidence is changed.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ const PER_S: f64 = 4_000.0;
 pub struct PlantedFault {
     /// Description of the fault, with its size.
     pub name: &'static str,
-    /// The check that has to detect it.
+    /// The check that has to detect the fault.
     check: &'static str,
     /// Options added to the server's URL.
     server: &'static str,
@@ -79,7 +79,7 @@ pub struct Sensitivity {
     pub fault: &'static str,
     /// Number of runs.
     pub runs: u64,
-    /// The check that has to detect it.
+    /// The check that has to detect the fault.
     check: &'static str,
     /// Number of runs in which the check detected the fault.
     pub noticed: u64,

@@ -64,7 +64,7 @@ pub(crate) struct Cell {
 /// Numbers of connections of the cells.
 pub(crate) const CONNECTIONS: [u32; 4] = [1, 16, 64, 256];
 
-/// Number of connections of the measures that use only one number.
+/// Number of connections for measures that use only a single number of connections.
 pub(crate) const USUAL_CONNECTIONS: u32 = 64;
 
 impl Cell {

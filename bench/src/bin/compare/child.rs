@@ -30,7 +30,7 @@ pub(crate) struct ProgramRun {
     pub(crate) peak_rss: u64,
     /// Fraction of the machine's time that other virtual machines stole during the run.
     pub(crate) steal: f64,
-    /// Stolen time in ticks of all processors.
+    /// Time that other virtual machines stole, in ticks, summed over all processors.
     pub(crate) stolen_ticks: u64,
     pub(crate) stdout: String,
     pub(crate) stderr: String,

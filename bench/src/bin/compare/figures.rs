@@ -51,7 +51,7 @@ pub(crate) struct Raw {
     pub(crate) user_s: f64,
     pub(crate) system_s: f64,
     pub(crate) peak_rss_bytes: u64,
-    /// Fraction of the machine's time that was stolen.
+    /// Fraction of the machine's time that other virtual machines stole.
     pub(crate) steal: f64,
     pub(crate) load_average: f64,
     /// Figures of the start-up run, which are subtracted.

@@ -190,7 +190,7 @@ impl Task<'_> {
             let path = folder.join(name);
             let mut file = BufWriter::new(File::create(&path)?);
             for id in ids {
-                // 120 and 60 letters, as Assay's `text(120)` and `text(60)`.
+                // 120 and 60 characters, as Assay's `text(120)` and `text(60)`.
                 writeln!(file, "{id}\t{}\t{:0>120}\t{:0>60}", id % 1_000, id, id)?;
             }
             file.flush()?;

@@ -1,4 +1,7 @@
 //! The send lag, the cost and the highest rate of open loops.
+//!
+//! They are compared with the *bare loop*: the program `limit`, a closed loop that measures nothing
+//! but its own total cost.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,10 +18,10 @@ use crate::servers::Servers;
 const RATES: [u32; 4] = [1_000, 10_000, 50_000, 100_000];
 
 /// Number of bisection steps of a search for the highest rate, which starts at [`CEILING`]. Six
-/// steps resolve 2.3 % of the closed rate of the bare loop.
+/// steps resolve 2.3 % of the throughput of the bare loop.
 const HALVINGS: usize = 6;
 
-/// Upper end of the search, as a multiple of the closed rate of the bare loop.
+/// Upper end of the search, as a multiple of the throughput of the bare loop.
 const CEILING: f64 = 1.5;
 
 /// Largest number of searches for the highest rate, one per round. A single run that is delayed by
@@ -43,7 +46,7 @@ pub(crate) struct OpenRun {
     lag_p50_us: f64,
     lag_p99_us: f64,
     lag_p99_9_us: f64,
-    /// Time stolen from the machine, in ticks of all processors.
+    /// Time that other virtual machines stole, in ticks, summed over all processors.
     stolen_ticks: u64,
     #[serde(flatten)]
     raw: Raw,
@@ -54,7 +57,7 @@ pub(crate) struct OpenRun {
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub(crate) enum OpenRaw {
     Run(OpenRun),
-    /// A closed run of the bare loop.
+    /// A run of the bare loop.
     Limit(Raw),
     /// A run within a search for the highest rate.
     #[serde(rename = "probe")]
@@ -66,13 +69,13 @@ pub(crate) enum OpenRaw {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Search {
     database: Database,
-    /// The highest sustained rate, in requests per second.
+    /// The highest rate that was sustained, in requests per second.
     #[serde(rename = "kept_per_s")]
     sustained_per_s: f64,
     /// The lowest rate above it that was not sustained, in requests per second.
     #[serde(rename = "missed_per_s")]
     failed_per_s: f64,
-    /// Closed rate of the bare loop in the same round, in requests per second.
+    /// Throughput of the bare loop in the same round, in requests per second.
     limit_per_s: f64,
 }
 
@@ -201,7 +204,7 @@ impl Task<'_> {
         Ok(text)
     }
 
-    /// Measures the bare loop, which is closed.
+    /// Measures the bare loop.
     fn limit(&self, round: usize) -> Result<Raw, Failure> {
         let long = Length::Long { seconds: self.options.seconds, queries_per_s: 0.0 };
         let start = Runner::Limit.run(&self.cell, self.servers, Length::Start)?;
@@ -229,7 +232,7 @@ impl Task<'_> {
     }
 }
 
-/// Median rate and processor time of the bare loop, which is closed.
+/// Median throughput and processor time of the bare loop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Limit {
     per_s: f64,
@@ -259,7 +262,7 @@ fn searches(database: Database, raws: &[OpenRaw]) -> impl Iterator<Item = &Searc
     })
 }
 
-/// Returns the highest rate as a fraction of the closed rate of the bare loop, over all searches.
+/// Returns the highest rate as a fraction of the throughput of the bare loop, over all searches.
 pub(crate) fn highest_of_limit(database: Database, raws: &[OpenRaw]) -> Option<Spread> {
     Spread::of(searches(database, raws).map(Search::of_limit))
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::output::Failure;
 
-/// Parses the number of requests of `limit`: one line of JSON.
+/// Parses the number of requests in the output of `limit`, which is one line of JSON.
 pub(crate) fn limit(stdout: &str) -> Result<u64, Failure> {
     let value: Value = serde_json::from_str(stdout.trim())?;
     value["requests"].as_u64().ok_or_else(|| "limit reports no requests".into())

@@ -71,8 +71,8 @@ impl Runner {
                  ids were drawn once",
             ),
             (Runner::Dbbench, Database::Postgres, Statement::Prepared) => Some(
-                "keeps no prepared statements: with values it prepares at each request, a round \
-                 trip more",
+                "keeps no prepared statements: it prepares for each request, which is one more \
+                 round trip",
             ),
             (Runner::Dbbench, Database::Postgres, Statement::Text) => {
                 Some("has no random values in texts: always the same id")

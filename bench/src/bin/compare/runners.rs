@@ -123,7 +123,7 @@ impl Runner {
 }
 
 impl Length {
-    /// Returns the duration in seconds, or 0 for a run with a number of queries.
+    /// Returns the duration in seconds; 0 if the run ends after a number of queries.
     fn seconds(self) -> u32 {
         match self {
             Length::Start | Length::Trial => 0,

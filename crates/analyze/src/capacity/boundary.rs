@@ -29,16 +29,17 @@ const FEWEST_NEAR: usize = 6;
 /// Number of times that a fit is narrowed to the trials near its crossing.
 const NARROWINGS: u32 = 3;
 
-/// Distance of a measure from its bound, in standard errors, beyond which two values whose outcomes
-/// are in the wrong order are an inversion. It is large because there are many pairs of values near
-/// the boundary, and because the errors of short trials are themselves uncertain.
+/// Minimum distance of two measures from their bound, in standard errors, at which values whose
+/// outcomes are in the wrong order count as an inversion. It is large because there are many pairs
+/// of values near the boundary, and because the errors of short trials are themselves uncertain.
 const INVERSION_ERRORS: f64 = 4.0;
 
-/// Probability that a curve or a drift is due to chance, below which it is considered real.
+/// Significance level of a curvature or a drift: it counts as real if chance alone would produce
+/// one at least as large with a probability below this.
 const REAL_P: f64 = 0.01;
 
-/// Probability that the curvature is due to chance, below which the crossing is taken from a curve
-/// instead of a line.
+/// Significance level of the curvature at which the crossing is taken from a curve instead of a
+/// line.
 const CURVE_P: f64 = 0.05;
 
 /// Largest distance between the crossings of the curve and of the line, as a difference of
@@ -48,16 +49,16 @@ const LARGEST_MOVE: f64 = 0.05;
 /// Smallest drift of the capacity that matters, as a fraction of the capacity.
 const MATERIAL_DRIFT: f64 = 0.02;
 
-/// Number of the lowest failed trials in which a limit of the load is sought.
+/// Number of failed trials, those at the smallest values, in which a limit of the load is sought.
 const LOWEST_FAILED: usize = 3;
 
 /// Minimum number of slow requests at low loads, and also near a value, for a comparison of their
-/// shares. Chance does not explain so many.
+/// shares. This many are not due to chance.
 const FEWEST_SLOW: u64 = 20;
 
 /// Smallest ratio of the share of slow requests at low loads to their share near a value, at which
-/// both shares may be equal. The ratio is 0.71 for the median of a queue with exponential times
-/// whose boundary is at half of its capacity, and 1 for a server that stalls at times.
+/// both shares count as equal. The ratio is 0.71 for the median of a queue with exponential times
+/// if the boundary is at half of the queue's capacity, and 1 for a server that stalls at times.
 const EQUAL_SHARES_RATIO: f64 = 0.8;
 
 /// Difference of the two shares of [`EQUAL_SHARES_RATIO`], in standard errors, from which they
@@ -73,8 +74,7 @@ const BUSY_RATIO: f64 = 2.0;
 pub(super) struct ConditionBoundary {
     /// Position of the condition.
     pub(super) condition: usize,
-    /// Crossing of the condition's bound: that of a curve if the trials are curved, otherwise that
-    /// of a line.
+    /// Crossing of the condition's bound: by a curve if the trials are curved, or else by a line.
     pub(super) crossing: Crossing,
     /// Dispersion of the condition's counts.
     pub(super) dispersion: f64,
@@ -156,13 +156,14 @@ fn points(condition: &Condition, position: usize, trials: &[&Trial], center: f64
 }
 
 impl ConditionBoundary {
-    /// Returns true if the trials are curved beyond chance.
+    /// Returns true if the trials are curved by more than chance explains.
     pub(super) fn is_curved(&self) -> bool {
         self.p_of_curve < REAL_P
     }
 }
 
-/// Returns the crossing of the isotonic fit of a condition.
+/// Returns the value at which the isotonic fit of a condition crosses the bound; `None` if it does
+/// not cross it.
 pub(super) fn isotonic(order: &CapacityOrder, condition: usize, trials: &[&Trial]) -> Option<f64> {
     let judged = order.conditions.get(condition)?;
     let level = |trial: &&Trial| {
@@ -188,7 +189,7 @@ pub(super) fn judge_alone(order: &CapacityOrder, trial: &Trial) -> TrialOutcome 
     judge(order, &[trial])
 }
 
-/// Returns true if a trial carried its load and one of its measures is near the bound. `all` are
+/// Returns true if a trial was not overloaded and one of its measures is near the bound. `all` are
 /// the trials of the search.
 pub(super) fn is_informative(order: &CapacityOrder, trial: &Trial, all: &[&Trial]) -> bool {
     let is_near = |position: usize| {
@@ -201,11 +202,11 @@ pub(super) fn is_informative(order: &CapacityOrder, trial: &Trial, all: &[&Trial
     overload(order, trial).is_none() && limiting(order).any(is_near)
 }
 
-/// Returns the growth of a condition's measure in trials at one value, as a fraction of its growth
-/// up to the bound: 1 at the bound. For a mean time, 0 is the smallest measure of trials at no more
-/// than half of this value, because the service time, which may be near the bound at every load, is
-/// a part of it. For a share of slow requests, 0 is a share of zero. `None` if a trial has no
-/// measure. `all` are the trials of the search.
+/// Returns the growth of a condition's measure in trials at one value, on a scale on which the
+/// bound is 1. For a share of slow requests, 0 is a share of zero. For a mean time, 0 is the
+/// smallest measure of trials at half of this value or less: a mean contains the service time,
+/// which may be near the bound at every load. `None` if a trial has no measure. `all` are the
+/// trials of the search.
 pub(super) fn growth(
     order: &CapacityOrder,
     position: usize,
@@ -226,7 +227,7 @@ pub(super) fn growth(
 }
 
 /// Returns the smallest value at which the server refuses connections, or at which requests of jobs
-/// without a condition on failures fail far beyond chance.
+/// without a condition on failures fail in far larger numbers than chance explains.
 pub(super) fn first_refused(order: &CapacityOrder, trials: &[&Trial]) -> Option<f64> {
     let is_refused = |outcome: &TrialOutcome| {
         matches!(
@@ -242,8 +243,8 @@ pub(super) fn first_refused(order: &CapacityOrder, trials: &[&Trial]) -> Option<
     outcomes.into_iter().find(|(_, outcome)| is_refused(outcome)).map(|(value, _)| value)
 }
 
-/// Returns [`Irregular::LossInversion`] if a larger value passes while a smaller one fails, both
-/// far beyond chance.
+/// Returns [`Irregular::LossInversion`] if a larger value passes while a smaller one fails, both by
+/// far more than chance explains.
 pub(super) fn inversion(order: &CapacityOrder, trials: &[&Trial]) -> Option<Irregular> {
     let outcomes = outcomes_at(order, trials, INVERSION_ERRORS);
     let fails = outcomes.iter().find(|(_, it)| matches!(it, TrialOutcome::Fail(_)))?.0;
@@ -267,9 +268,9 @@ pub(super) fn contradiction(
     })
 }
 
-/// Returns the irregularity if slow requests do not depend on the load. Up to half of this value,
-/// requests exceed a bound about as often as the condition allows; between half of this value and
-/// the value itself, they exceed it no more often.
+/// Returns the irregularity if slow requests do not depend on the load. Up to half of `value`, the
+/// share of requests beyond a bound is at least half of the allowed share; between half of `value`
+/// and `value`, it is not larger.
 pub(super) fn load_independence(
     order: &CapacityOrder,
     trials: &[&Trial],
@@ -290,8 +291,8 @@ pub(super) fn load_independence(
     })
 }
 
-/// Returns true if the share of slow requests is larger near a value than at low loads, beyond
-/// chance or by so much that the load may be the reason.
+/// Returns true if the share of slow requests is larger near a value than at low loads: by more
+/// than chance explains, or by so much that the load may be the reason.
 fn has_grown(low: ExceedanceCount, near: ExceedanceCount) -> bool {
     low.share() < EQUAL_SHARES_RATIO * near.share()
         || difference_of_counts(low, near) >= GROWTH_ERRORS

@@ -23,8 +23,8 @@ pub(super) struct Bracket {
 /// Largest ratio of the ends of a bracket at which it is narrow enough for the rounds.
 const NARROW_RATIO: f64 = 1.2;
 
-/// Ratio of the ends of a bracket above which an undecided value is too far from the other end to
-/// be the center.
+/// Ratio of the ends of a bracket above which an undecided value at the lower end is too far from
+/// the upper end to be the center of the rounds.
 const WIDE_RATIO: f64 = 1.5;
 
 /// Maximum number of repeats of an undecided trial while the value is doubled, and while the
@@ -88,7 +88,7 @@ impl Bracket {
                     if next != lowest && replay.is_confirmable(next) {
                         next
                     } else if next != lowest && lowest == first {
-                        // One value shows nothing about others.
+                        // A single failed value does not show that smaller ones fail.
                         let phase = Phase::Bracket;
                         return Err(StopReason::Irregular(Irregular::BudgetSpent { phase }));
                     } else {
@@ -100,8 +100,9 @@ impl Bracket {
         Ok(())
     }
 
-    /// Returns false if the trials below the value that failed exceed the bound as often as the
-    /// trials at it, within this number of standard errors: the load is then not the reason.
+    /// Returns true if the trials below the value that failed are better than the trials at it by
+    /// this number of standard errors, or if no value failed. If not, the failure is not due to the
+    /// load.
     fn has_fallen(&self, replay: &Replay<'_>, errors: f64) -> bool {
         let Some(high) = self.high else { return true };
         let (below, at) = below_and_at(replay, high);
@@ -109,8 +110,8 @@ impl Bracket {
     }
 
     /// Ends the search for a value that does not fail, because the next lower value would have too
-    /// few requests to be confirmed. Undecided values become the floor if their measures are likely
-    /// to be smaller than those at the failed value.
+    /// few requests to be confirmed. The largest value below the failed one becomes the floor if
+    /// the measures below the failed value are likely to be better than those at it.
     fn end_descent(&mut self, replay: &Replay<'_>) -> Result<(), StopReason> {
         let Some(high) = self.high else { return Ok(()) };
         let (below, _) = below_and_at(replay, high);
@@ -133,9 +134,9 @@ impl Bracket {
         Ok(())
     }
 
-    /// Narrows the gap between the largest value that did not fail and a value that the generator
-    /// cannot produce, until a value fails or the gap is narrow. Returns the reason why the gap
-    /// cannot be narrowed further, or no reason if a value failed.
+    /// Narrows the range between the largest value that did not fail and a value that the generator
+    /// cannot produce, until a value fails or the range is narrow. Returns the reasons why the
+    /// range cannot be narrowed further; empty if a value failed.
     pub(super) fn approach(
         &mut self,
         replay: &mut Replay<'_>,
@@ -166,7 +167,8 @@ impl Bracket {
         Ok(irregular)
     }
 
-    /// Returns the settable value in the middle of a bracket that is wider than `narrow`.
+    /// Returns the settable value in the middle of the bracket; `None` if the ratio of its ends is
+    /// at most `narrow`.
     pub(super) fn middle(&self, order: &CapacityOrder, narrow: f64) -> Option<f64> {
         let (low, high) = self.floor().zip(self.high)?;
         middle_between(order, low, high, narrow)
@@ -220,7 +222,7 @@ fn next_larger(replay: &Replay<'_>, value: f64) -> f64 {
     idle.min(value * LARGEST_RATE_RATIO).min(most).max(doubled)
 }
 
-/// Returns the valid trials below a value, and the valid trials at it.
+/// Returns the valid trials below a value, and the valid trials at this value.
 fn below_and_at<'a>(replay: &Replay<'a>, value: f64) -> (Vec<&'a Trial>, Vec<&'a Trial>) {
     let trials = replay.valid_trials().filter(|trial| trial.value <= value);
     trials.partition(|trial| trial.value < value)
@@ -264,7 +266,7 @@ mod tests {
     use super::super::synthetic::{order, run, trial};
     use super::*;
 
-    /// Returns the values of the bracket that are tried at a server with this service time, whose
+    /// Returns the values that the bracket tries at a server with this service time, half of whose
     /// requests are slow beyond 6,000 per second or 6,000 clients.
     fn tried(vary: VariedLoad, service: Nanos) -> Vec<f64> {
         let (_, trials) = run(&CapacityOrder { vary, ..order() }, |request| {
@@ -285,7 +287,7 @@ mod tests {
         assert_eq!(tried_at(1_250), doubled, "one client reaches 800 per second");
     }
 
-    /// Each further client is one more request that is open at the same time.
+    /// Numbers of clients are doubled, because each further client keeps one more request open.
     #[test]
     fn numbers_of_clients_are_not_skipped() {
         let clients = VariedLoad::Concurrency { job: "read".to_owned() };

@@ -15,7 +15,7 @@ use super::trial::{Phase, Trial};
 /// Result of the confirmation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Confirmation {
-    /// Confirmed value.
+    /// Confirmed value; `None` if no value was confirmed.
     pub(super) sustained: Option<f64>,
     /// Number of trials that confirmed the value.
     pub(super) confirmations: u32,
@@ -31,24 +31,25 @@ const MOST_ATTEMPTS: u32 = 4;
 /// too small.
 const STEP_DOWN: f64 = 0.95;
 
-/// Factor of the smallest step down from a value, if the slope is known.
+/// Factors of the smallest and the largest step down from a value, if the slope is known.
 const SMALLEST_STEP: f64 = 0.98;
 const LARGEST_STEP: f64 = 0.94;
 
 /// Intended ratio of the upper bound of the mean measure to the allowed measure after a step down.
 const AIMED_RATIO: f64 = 0.85;
 
-/// Factor of the first step down from a value with a trial at least [`JUMP`] times beyond its
-/// bound, and the largest factor after a value that the generator cannot produce.
+/// Factor of the first step down after a trial whose measure is at least [`JUMP`] times its bound,
+/// and the largest factor after a value that the generator cannot produce.
 const STEP_FROM_CLIFF: f64 = 0.92;
 
-/// Aim of a step down after an overload, as a fraction of the load that the server still carried.
+/// Aim of a step down after an overload, as a fraction of the load that the server still answered,
+/// and the smallest factor of such a step.
 const BELOW_CARRIED: f64 = 0.98;
 const LARGEST_RETREAT: f64 = 0.85;
 
 /// Lowest fraction of the estimate at which the confirmation starts, unless only a lower value is
-/// likely to be confirmed. A wide interval would start lower, but the confirmation itself protects
-/// against a value that is too high.
+/// likely to be confirmed. The lower end of a wide interval would be lower, but the confirmation
+/// itself protects against a value that is too high.
 const LOWEST_START: f64 = 0.96;
 
 /// Lowest fraction of the estimate at which the confirmation starts if the scatter of the trials
@@ -71,7 +72,7 @@ const LAST_ATTEMPT_SHARE: f64 = 0.95;
 /// Length of a trial, as a multiple of the length with enough requests to judge a value.
 const TRIAL_LENGTH: f64 = 4.0;
 
-/// Confirms a value near the boundary, or one of the next lower ones.
+/// Confirms a value near the boundary or, if it is not confirmed, one of the next lower values.
 pub(super) fn confirm(
     replay: &mut Replay<'_>,
     found: &FoundBoundary,
@@ -84,7 +85,7 @@ pub(super) fn confirm(
     confirm_at(replay, start, found.steepness.map(|it| it.slope))
 }
 
-/// Confirms a value, or one of the next lower ones.
+/// Confirms the value `start` or, if it is not confirmed, one of the next lower values.
 pub(super) fn confirm_at(
     replay: &mut Replay<'_>,
     start: f64,
@@ -130,9 +131,9 @@ pub(super) fn confirm_at(
     Ok(Confirmation { irregular, ..Confirmation::default() })
 }
 
-/// Returns the fraction of the estimate at which one attempt is likely to confirm the value. At
-/// that value, the upper bound of the mean of the attempt's trials lies below the allowed measure,
-/// if they scatter like the trials of the search.
+/// Returns the fraction of the estimate at which one attempt is likely to confirm the value: if the
+/// trials of the attempt scatter like those of the search, the upper bound of their mean lies below
+/// the allowed measure.
 fn promising(replay: &Replay<'_>, found: &FoundBoundary, steepness: Steepness) -> f64 {
     let order = replay.order;
     let allowed = found.binding.and_then(|it| order.conditions[it].allowed_share());
@@ -148,7 +149,7 @@ fn promising(replay: &Replay<'_>, found: &FoundBoundary, steepness: Steepness) -
 /// Returns the factor from a value that was not confirmed to the next lower one.
 ///
 /// With a known slope, the factor lowers the upper bound of the mean measure to [`AIMED_RATIO`].
-/// After an overload, the next value lies below the load that the server still carried. Without a
+/// After an overload, the next value lies below the load that the server still answered. Without a
 /// slope the boundary is a cliff, and the step has a fixed size. The step is larger if a trial
 /// exceeds its bound by so much that its value must lie beyond the cliff.
 fn step_down(order: &CapacityOrder, trials: &[&Trial], slope: Option<f64>, attempt: u32) -> f64 {
@@ -192,8 +193,8 @@ struct Attempt<'a> {
 }
 
 /// Runs the trials of one attempt, until it is futile or cannot continue. An attempt that does not
-/// confirm its value is extended once by half as many trials, if it is then likely to confirm it:
-/// trials at a lower value could not be combined with the trials so far.
+/// confirm its value is extended once by half as many trials, if it is likely to confirm the value
+/// with them. Trials at a lower value could not be combined with the trials so far.
 fn attempt_at<'a>(
     replay: &mut Replay<'a>,
     value: f64,
@@ -212,12 +213,13 @@ fn attempt_at<'a>(
     let time_s = (window.as_secs_f64() + replay.overhead_s(value)) * (extended - wanted) as f64;
     let next_s = order.cost(order.trial).as_secs_f64() * f64::from(order.confirmations);
     let left_s = replay.time_left(phase).as_secs_f64();
-    // The extension may take the rest of the time, but not as much as another whole attempt.
+    // The extension must fit into the remaining time, and not prevent another whole attempt that
+    // fits without the extension.
     let is_affordable = time_s <= left_s && (time_s + next_s <= left_s || next_s > left_s);
     if is_undecided && is_affordable && would_confirm(order, &trials, extended) {
         let cut = add_trials(replay, (value, phase, window), &mut trials, extended)?;
         if cut.is_some() {
-            // A third evaluation, of fewer trials, would accept more values by chance.
+            // Ignore an incomplete extension: evaluating it would accept more values by chance.
             trials.truncate(wanted);
         }
         return Ok(Attempt { trials, cut });
@@ -226,7 +228,7 @@ fn attempt_at<'a>(
 }
 
 /// Adds valid trials until there are `wanted` of them, or more would be futile. Returns the reason
-/// if no trial can be run.
+/// if a trial cannot be run; otherwise `None`.
 fn add_trials<'a>(
     replay: &mut Replay<'a>,
     (value, phase, window): (f64, Phase, Nanos),
@@ -242,8 +244,8 @@ fn add_trials<'a>(
     Ok(None)
 }
 
-/// Returns the length of the trials. Each attempt takes a part of the remaining time, and the last
-/// one takes nearly all of it.
+/// Returns the length of a trial. Each attempt takes a part of the remaining time, and the last one
+/// takes nearly all of it.
 fn length(replay: &Replay<'_>, value: f64, attempt: u32) -> Nanos {
     let share = if attempt == MOST_ATTEMPTS { LAST_ATTEMPT_SHARE } else { ATTEMPT_SHARE };
     let left = replay.time_left(Phase::Confirm(attempt)).as_secs_f64() * share;
@@ -286,7 +288,8 @@ fn hold(
     Ok(Confirmation { irregular, ..Confirmation::default() })
 }
 
-/// Returns the conditions with a lower bound that do not hold in the mean of the trials.
+/// Returns the irregularity for each condition with a lower bound that does not hold in the mean of
+/// the trials; conditions that limit the load are left out.
 fn unmet_conditions(order: &CapacityOrder, trials: &[&Trial]) -> Vec<Irregular> {
     let is_unmet = |position: &usize| {
         !is_limiting(order, *position)

@@ -21,7 +21,7 @@ pub struct Forecast {
 ///
 /// # Errors
 /// Fails if the [`CapacityOrder`] is impossible, or if its budget is too short for one trial and
-/// one confirmation.
+/// one attempt to confirm its value.
 pub fn forecast(order: &CapacityOrder, expected: f64) -> Result<Forecast, OrderError> {
     check(order)?;
     let hold = order.hold.unwrap_or(Nanos::ZERO);

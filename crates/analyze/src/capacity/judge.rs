@@ -16,8 +16,8 @@ pub(super) const DECIDED_ERRORS: f64 = 2.5;
 /// explain is allowed.
 const LEAST_ACHIEVED: f64 = 0.99;
 
-/// Minimum factor between a measure and its bound on each side of a cliff. Where requests are
-/// refused or the load is not carried, only the side below the cliff must be far from the bound.
+/// Minimum factor between a measure and its bound on each side of a cliff. If the side above the
+/// cliff is overloaded, only the side below it must be far from the bound.
 pub(super) const JUMP: f64 = 30.0;
 
 /// Minimum number of requests beyond its bound that a condition must allow in all trials of a
@@ -38,8 +38,8 @@ pub fn judge_trial(order: &CapacityOrder, trial: &Trial) -> TrialOutcome {
     judge(order, &[trial])
 }
 
-/// Judges the trials of one value together. They are decided at a distance of `decided` standard
-/// errors, instead of the usual distance.
+/// Judges the trials of one value together. The outcome is decided at a distance of `decided`
+/// standard errors; [`judge`] uses [`DECIDED_ERRORS`].
 pub(super) fn judge_at(order: &CapacityOrder, trials: &[&Trial], decided: f64) -> TrialOutcome {
     let valid: Vec<&Trial> = trials.iter().copied().filter(|it| it.invalid.is_empty()).collect();
     if valid.is_empty() {
@@ -127,8 +127,9 @@ pub(super) fn errors_of(trial: &Trial, reason: &FailReason) -> f64 {
     }
 }
 
-/// Returns true if the measure of a condition is better in `trials` than in `others` by this number
-/// of standard errors, or if `others` were overloaded or have no measure.
+/// Returns true if the measure of any condition that limits the load is better in `trials` than in
+/// `others` by this number of standard errors, or if `others` were overloaded. The measure of an
+/// upper bound also counts as better if there are no standard errors.
 pub(super) fn is_better(
     order: &CapacityOrder,
     trials: &[&Trial],
@@ -164,8 +165,8 @@ pub(super) fn difference_of_counts(few: ExceedanceCount, many: ExceedanceCount) 
     (many.share() - few.share()) / variance.max(f64::MIN_POSITIVE).sqrt()
 }
 
-/// Returns the excess of the second mean over the first, in standard errors; infinite if there are
-/// no standard errors.
+/// Returns the excess of the second mean over the first, in standard errors; infinite if either
+/// mean has no standard error.
 fn difference_of_values(few: &[Measure], many: &[Measure]) -> f64 {
     let mean = |measures: &[Measure]| {
         let (mut sum, mut squares, mut number) = (0.0, 0.0, 0.0);
@@ -182,8 +183,9 @@ fn difference_of_values(few: &[Measure], many: &[Measure]) -> f64 {
 }
 
 impl Trial {
-    /// Returns the ratio of the measure of a condition, by its position, to the allowed value;
-    /// below 1 if the condition holds, `None` if nothing was measured.
+    /// Returns the measured value of the condition at `position`, divided by its allowed value; for
+    /// a lower bound, the reverse ratio. The ratio is below 1 if the condition holds, and `None` if
+    /// nothing was measured.
     pub fn ratio(&self, order: &CapacityOrder, position: usize) -> Option<f64> {
         ratio(order.conditions.get(position)?, self.measure(position)?)
     }
@@ -194,7 +196,7 @@ impl Trial {
 struct Distance {
     /// Distance in standard errors; negative if the condition holds.
     errors: f64,
-    /// Ratio to the bound.
+    /// Ratio of the measured value to the bound; for a lower bound, the reverse ratio.
     ratio: f64,
 }
 
@@ -223,7 +225,7 @@ fn distance(order: &CapacityOrder, position: usize, measures: &[Measure]) -> Opt
     let (beyond, ratio) = match condition.slo.side {
         Side::Below => (value - bound, value / bound),
         Side::Above if is_limiting(order, position) => (bound - value, bound / value),
-        // A lower bound that a larger load may reach is judged where the search ends.
+        // A lower bound that a larger load may reach is judged at the end of the search.
         Side::Above => return Some(Distance { errors: f64::NEG_INFINITY, ratio: bound / value }),
     };
     let error = squares.sqrt() / number;
@@ -242,7 +244,8 @@ pub(super) fn pooled_at(position: usize, trials: &[&Trial]) -> Option<Exceedance
     pooled(&measures.collect::<Vec<Measure>>()).filter(|counted| counted.total > 0)
 }
 
-/// Returns the sum of the counts, with their mean dispersion weighted by the requests.
+/// Returns the sum of the counts, and the mean of their dispersions, weighted by the numbers of
+/// requests; `None` without counts.
 fn pooled(measures: &[Measure]) -> Option<ExceedanceCount> {
     let counts = measures.iter().filter_map(|measure| match measure {
         Measure::Count(counted) => Some(*counted),
@@ -271,8 +274,8 @@ pub(super) fn confirms(order: &CapacityOrder, trials: &[&Trial]) -> bool {
 /// overloaded, or their mean measure is not below the allowed value.
 pub(super) fn is_futile(order: &CapacityOrder, trials: &[&Trial]) -> bool {
     let is_overloaded = trials.iter().any(|trial| overload(order, trial).is_some());
-    // With half of the trials, the mean suffices; with fewer, it must be so large that the other
-    // trials cannot lower it enough.
+    // With at least half of the trials, a mean at the allowed value is futile; with fewer, the mean
+    // must be so large that the other trials cannot lower it enough.
     let half = order.confirmations.div_ceil(2) as usize;
     let least = if trials.len() >= half { 1.0 } else { f64::from(order.confirmations) };
     let exceeds = |position: usize| {
@@ -375,14 +378,15 @@ fn mean_total(position: usize, trials: &[&Trial]) -> f64 {
     totals.sum::<f64>() / trials.len().max(1) as f64
 }
 
-/// Returns the ratio of each trial's measure to the allowed value. Trials without a measure are
-/// left out.
+/// Returns the [`ratio`] of each trial for the condition at `position`. Trials in which nothing was
+/// measured are left out.
 fn ratios(condition: &Condition, position: usize, trials: &[&Trial]) -> Vec<f64> {
     let measures = trials.iter().filter_map(|trial| trial.measure(position));
     measures.filter_map(|measure| ratio(condition, measure)).collect()
 }
 
-/// Returns the ratio of a measure to the allowed value, below 1 if the condition holds.
+/// Returns the measured value divided by the allowed value; for a lower bound, the reverse ratio.
+/// The ratio is below 1 if the condition holds, and `None` if nothing was measured.
 pub(super) fn ratio(condition: &Condition, measure: Measure) -> Option<f64> {
     match (measure, condition.allowed_share(), condition.slo.side) {
         (Measure::Count(counted), Some(allowed), _) if counted.total > 0 => {
@@ -436,7 +440,8 @@ mod tests {
         assert_eq!(of(100_000.0, 0.98), Some("achieved"));
     }
 
-    /// Three trials of 100 requests each allow three slow ones; three of 200 allow six.
+    /// Three trials of 100 requests each allow three slow requests, fewer than the required four;
+    /// three trials of 200 allow six.
     #[test]
     fn too_few_requests_do_not_confirm_a_value() {
         let of = |total: u64| {
@@ -524,7 +529,8 @@ mod tests {
         assert_eq!(judge(&order, &[&failing(600)]), TrialOutcome::Fail(fails));
     }
 
-    /// A load is not carried if a job without a condition on its failures has failures.
+    /// A trial fails if a job has failures and no condition on the failures of this job allows
+    /// them.
     #[test]
     fn condition_on_failures_of_another_job_allows_no_failures_of_this_one() {
         let mut order = order();

@@ -27,13 +27,13 @@ const TWO_SIDED_95: f64 = 1.96;
 /// the limit.
 const LEAST_WAIT_SHARE: f64 = 0.5;
 
-/// Minimum number of requests beyond a bound for an estimate of their correlation, which follows
-/// from their distribution over the window.
+/// Minimum number of requests beyond a bound from which their correlation is estimated. The
+/// estimate uses how these requests are distributed over the window.
 const FEWEST_EXCEEDANCES: u64 = 10;
 
 /// Returns the factor by which correlation raises the variance of the number of measured times that
 /// reach a bound; `None` if the factor is unknown. The bound is in nanoseconds. `read` returns the
-/// times of the requests whose intended start lies in a step.
+/// times of the requests whose intended start lies in a step of [`Steps`](crate::Steps).
 ///
 /// # Errors
 /// Returns the first error of `read`.
@@ -224,7 +224,7 @@ fn value(times: Option<&Histogram<u64>>, statistic: Statistic) -> Measure {
 }
 
 /// Counts the requests of the window that reach the bound. Requests without a time of this kind
-/// failed, and count as well.
+/// count as well, because they failed; accepted errors do not.
 fn beyond(
     times: Option<&Histogram<u64>>,
     bound: f64,
@@ -243,9 +243,9 @@ fn beyond(
     }
 }
 
-/// Returns the dispersion of a count. It is the dispersion at the bound or, if the count is too
-/// small to have one, the dispersion at the quantile. The quantile may lie far below the bound and
-/// then says little, because short bursts may reach the quantile but not the bound.
+/// Returns the dispersion of a count: the dispersion at the bound or, if it is unknown, at the
+/// quantile. A small count has the dispersion at the quantile, but at most [`UNKNOWN_DISPERSION`]:
+/// the quantile may lie far below the bound, and short bursts may reach only the quantile.
 fn dispersion_of_count(
     exceeded: u64,
     at_bound: Option<f64>,
@@ -286,9 +286,10 @@ fn dispersion_at_quantile(job: &JobSummary, q: f64) -> Option<f64> {
     Some(job.estimates.count as f64 / independent as f64)
 }
 
-/// Returns the relaxation time of the count beyond a condition's quantile. Every trial has this
-/// count, wherever its bound lies. Correlation with this time constant raises the variance of the
-/// count by the factor 1 + 2 τ λ (the integrated autocorrelation of an exponential decay).
+/// Returns the relaxation time of the count beyond a condition's quantile. The quantile is used
+/// instead of the bound, because every trial has times beyond it. Correlation with this time
+/// constant raises the variance of the count by the factor 1 + 2 τ λ (the integrated
+/// autocorrelation of an exponential decay).
 fn relaxation(condition: &Condition, job: &JobSummary) -> Option<Nanos> {
     let per_s = job.throughput_per_s.filter(|per_s| *per_s > 0.0)?;
     let dispersion = dispersion_at_quantile(job, quantile(condition)?)?;
@@ -357,8 +358,8 @@ mod tests {
         }
     }
 
-    /// A mean is decided only beyond its own error, which follows from the scatter of the times if
-    /// there are too few batches for an interval.
+    /// A mean is decided only if its distance from the bound is larger than its error, which
+    /// follows from the scatter of the times if there are too few batches for an interval.
     #[test]
     fn mean_has_an_error_also_without_batches() {
         let mut times = Kind::Service.histogram();

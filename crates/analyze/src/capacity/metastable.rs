@@ -1,5 +1,5 @@
 //! Overload that sustains itself: the server is slower with a backlog than without one, answers
-//! less than it carried before, and so never works the backlog off.
+//! fewer requests than before, and so never works the backlog off.
 //!
 //! The field calls it a metastable failure (Bronson et al., "Metastable Failures in Distributed
 //! Systems", HotOS 2021; Huang et al., "Metastable Failures in the Wild", OSDI 2022).
@@ -18,13 +18,13 @@ const LESS_FRACTION: f64 = 0.9;
 /// least number follows from Little's law: the highest answered rate, times the shortest mean
 /// service time, as the window of a transport protocol follows from bandwidth and delay.
 ///
-/// A server that follows the universal scalability law without contention answers most with twice
-/// the least number, and 8 % less with three times. With twice the number, an overload would also
-/// look like a limit of the connections: [`is_busy`].
+/// A server that follows the universal scalability law without contention answers the most requests
+/// with twice the least number, and 8 % fewer with three times the least number. With twice the
+/// least number, an overload would also look like a limit of the connections: [`is_busy`].
 const HEADROOM: f64 = 3.0;
 
-/// Minimum number of connections that are advised, unless hardly more were busy: the minimum that
-/// an open job opens before it starts.
+/// Minimum number of connections that are advised, unless half of the busy ones is less: the
+/// minimum that an open job opens before it starts.
 const FEWEST_ADVISED: u64 = 4;
 
 /// Puts an overload that may sustain itself first among the irregularities of a search, and removes
@@ -82,7 +82,8 @@ fn metastable(order: &CapacityOrder, trials: &[&Trial]) -> Option<Metastable> {
 }
 
 /// Returns the requests that the server answered per second in a trial that failed because it
-/// answered clearly less than it was offered, beyond chance. Failed requests count as answered.
+/// answered clearly less than it was offered, by more than chance explains. Failed requests count
+/// as answered.
 fn answered_of_overload(order: &CapacityOrder, trial: &Trial) -> Option<f64> {
     let offered_per_s = trial.offered_per_s.filter(|offered| *offered > 0.0)?;
     let failed = (trial.errors + trial.limited_failures) as f64 / trial.window.as_secs_f64();
@@ -94,7 +95,7 @@ fn answered_of_overload(order: &CapacityOrder, trial: &Trial) -> Option<f64> {
 }
 
 /// Returns the number of connections that were busy: all of them if requests waited for one, or
-/// else their mean number by Little's law.
+/// else their mean number by Little's law. `None` if the service time is unknown.
 fn busy_connections(trial: &Trial) -> Option<u64> {
     match trial.load_limit {
         Some(LoadLimit::OwnConnections(all) | LoadLimit::AcceptedConnections(all)) => Some(all),
@@ -102,8 +103,8 @@ fn busy_connections(trial: &Trial) -> Option<u64> {
     }
 }
 
-/// Returns the advised number of connections: enough to carry the load of the passing trials, but
-/// at most half of those that were busy in the overload. `None` if it is unknown.
+/// Returns the advised number of connections: enough for the load of the passing trials, but at
+/// most half of the connections that were busy in the overload. `None` if it is unknown.
 fn advised(passed: &[&Trial], busy: u64) -> Option<u64> {
     let service = shortest_service(passed.iter().copied())?;
     let answered_per_s = passed.iter().map(|it| it.achieved_per_s).fold(0.0, f64::max);
@@ -121,7 +122,7 @@ mod tests {
     use super::super::trial::Phase;
     use super::*;
 
-    /// Returns a trial with an offered rate `value` that answers `answered_per_s`.
+    /// Returns a trial with the offered rate `value`, in which the server answers `answered_per_s`.
     fn answering(value: f64, answered_per_s: f64, service_us: u64) -> Trial {
         let (phase, window) = (Phase::Round(1), Nanos::from_secs(4));
         let request = TrialRequest { value, phase, warmup: Nanos::ZERO, window, number: 0 };
@@ -172,7 +173,7 @@ mod tests {
         assert_eq!(found(&searched()), Some(expected));
     }
 
-    /// Each change of the trials removes one part of the evidence.
+    /// Each change of the trials removes one part of the evidence, and no overload is found.
     #[test]
     fn other_reasons_of_an_overload_are_not_metastable() {
         let without = |words: &str, change: &dyn Fn(&mut Vec<Trial>)| {

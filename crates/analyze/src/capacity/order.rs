@@ -1,4 +1,4 @@
-//! The question of a capacity search.
+//! The specification of a capacity search: its conditions, its values and its time.
 
 use std::fmt;
 
@@ -6,7 +6,8 @@ use base::Nanos;
 use workload::question::{Condition, VariedLoad};
 use workload::{Metric, is_job_or_part};
 
-/// A capacity search: conditions, the key that is varied, and the time that it may take.
+/// The specification of a capacity search: its conditions, the key that is varied, and the time
+/// that the search may take.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CapacityOrder {
     /// Conditions that must all hold; at least one.
@@ -20,8 +21,8 @@ pub struct CapacityOrder {
     /// Calibrated ceiling of the generator, in requests per second; values above half of it are not
     /// tried. `None` if it is unknown, or if the concurrency is varied.
     pub ceiling_per_s: Option<f64>,
-    /// Minimum length of the window of a trial. Longer ones follow from the number of requests and
-    /// the relaxation time.
+    /// Minimum length of the window of a trial. Longer windows follow from the number of requests
+    /// and the relaxation time.
     pub trial: Nanos,
     /// Minimum time from the start of a trial to its window.
     pub warmup: Nanos,
@@ -51,7 +52,7 @@ pub enum OrderError {
     FirstAboveHighest {
         /// First value.
         first: f64,
-        /// Largest value.
+        /// Largest value that may be tried.
         highest: f64,
     },
     /// Too few confirmations.
@@ -59,8 +60,7 @@ pub enum OrderError {
         /// Requested number.
         confirmations: u32,
     },
-    /// The budget does not cover one trial of the search and the share that is reserved for the
-    /// confirmation.
+    /// The budget does not cover one trial of the search and one attempt to confirm its value.
     BudgetTooShort {
         /// The budget.
         budget: Nanos,

@@ -3,12 +3,12 @@
 /// Outcome of a trial, or of several trials at one value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TrialOutcome {
-    /// All conditions hold beyond chance.
+    /// All conditions hold, by more than chance explains.
     Pass,
-    /// A condition is violated beyond chance, or the load exceeds the capacity.
+    /// A condition is violated by more than chance explains, or the load exceeds the capacity.
     Fail(FailReason),
-    /// The distance of a condition's measure from its bound may be chance. Such a trial changes
-    /// neither end of the bracket.
+    /// The distance of a condition's measure from its bound may be due to chance. Such a trial
+    /// changes neither end of the bracket.
     Undecided {
         /// Position of the condition that is closest to its bound.
         condition: usize,
@@ -42,7 +42,7 @@ pub enum FailReason {
         /// Fraction of the offered requests that were answered.
         share: f64,
     },
-    /// Requests failed, and no condition allows it.
+    /// Requests failed, and no condition allows failures.
     Errors {
         /// Number of failed requests.
         errors: u64,
@@ -95,7 +95,8 @@ impl FailReason {
         }
     }
 
-    /// Returns the position of the condition that failed; `None` if the load was not carried.
+    /// Returns the position of the condition that failed; `None` if the trial failed for another
+    /// reason.
     pub fn condition(&self) -> Option<usize> {
         match self {
             FailReason::Condition { condition, .. } | FailReason::Missing { condition } => {

@@ -1,11 +1,12 @@
-//! Regression of the measures of conditions on the value of the varied key.
+//! Regression of the measured quantities of conditions on x, the logarithm of the varied value.
 //!
 //! The number of requests beyond a bound is fitted by a quasi-Poisson regression with a logarithmic
 //! link: ln E(count / total) = a + b x, with a variance of φ times the mean, where φ is Pearson's
 //! dispersion (McCullagh and Nelder, "Generalized Linear Models", 2nd edition, chapters 6.2 and
-//! 4.5). For a queue with one server, Poisson arrivals and exponential service times, the share is
-//! exactly log-linear in the rate; other systems are nearly so in a narrow span. Values, such as a
-//! mean response time, are fitted by least squares to their logarithms.
+//! 4.5). For a queue with one server, Poisson arrivals and exponential service times, the logarithm
+//! of the share count / total is exactly linear in the rate; other systems are nearly so over a
+//! narrow range. A quantity that is not a count, such as a mean response time, is fitted by least
+//! squares to its logarithm.
 
 use crate::linear::{invert, multiply};
 use crate::student::{critical_t, two_sided_p};
@@ -31,7 +32,7 @@ pub(super) enum Response {
         /// Allowed number.
         allowed: f64,
     },
-    /// Logarithm of the ratio of a value to its bound.
+    /// For a quantity that is not a count: logarithm of its ratio to its bound.
     LogRatio(f64),
 }
 
@@ -55,7 +56,7 @@ pub(super) struct Fit {
     covariance: [[f64; 3]; 3],
     /// Degrees of freedom of the residuals.
     freedom: f64,
-    /// Pearson's dispersion; for values, the variance of their logarithms.
+    /// Pearson's dispersion; for quantities that are not counts, the variance of their logarithms.
     pub(super) dispersion: f64,
 }
 
@@ -195,8 +196,8 @@ impl Point {
         [1.0, self.x, third]
     }
 
-    /// Returns the count, or 1 for a logarithm. A fit needs a total above zero, because zero has no
-    /// logarithm.
+    /// Returns the count, or 1 for a quantity that is not a count. A fit needs a total above zero,
+    /// because zero has no logarithm.
     fn amount(&self) -> f64 {
         match self.y {
             Response::Count { count, .. } => count,
@@ -321,7 +322,7 @@ mod tests {
         assert_eq!(Fit::of(&counts(|x| x.exp())[..2], Terms::Line), None);
     }
 
-    /// The dispersion of McCullagh and Nelder accounts for correlated counts.
+    /// The dispersion of McCullagh and Nelder widens the interval enough for correlated counts.
     #[test]
     fn interval_covers_the_crossing_of_overdispersed_counts() {
         let (noise, mut covered) = (Stream::new(Seed(1), "test", "counts"), 0);

@@ -7,7 +7,7 @@ use workload::question::VariedLoad;
 
 /// Error of a search in addition to its interval, as a fraction of the value. In the published
 /// table (`docs/capacity.md`), at least 75 % of the estimates on each system are within this error.
-/// Ranges are widened by it before they are compared.
+/// Ranges are widened by this error before they are compared.
 pub const SEARCH_ERROR: f64 = 0.02;
 
 /// The comparison of a search with the search that it repeats.
@@ -52,20 +52,21 @@ pub enum RepetitionReason {
     Overlap,
     /// The ranges overlap only after each was widened by [`SEARCH_ERROR`].
     OverlapWithinError,
-    /// The ranges overlap, but at least one is too wide to locate the boundary. The elements are
-    /// true if the range of the first search is too wide, and if the range of its repetition is.
+    /// The ranges overlap, but at least one is too wide to locate the boundary. The first element
+    /// is true if the range of the first search is too wide, the second if the range of its
+    /// repetition is too wide.
     NotLocated([bool; 2]),
     /// The ranges do not overlap, although each was widened.
     Disjoint,
     /// A value that one search confirmed does not hold in the other.
     Refuted,
-    /// No value of one search failed, and it confirmed a value above the smallest one that fails in
+    /// One search, in which no value failed, confirmed a value above the smallest one that fails in
     /// the other search.
     PassesBeyond,
     /// One search confirmed a value, and all values failed in the other.
     AlwaysFails,
     /// The boundaries cannot be compared, but the repetition confirmed the value that the first
-    /// search confirmed, or a little more.
+    /// search confirmed, or up to a quarter more.
     ConfirmedAgain,
     /// No value failed in either search.
     BothPass,
@@ -75,7 +76,7 @@ pub enum RepetitionReason {
     NoBoundary,
 }
 
-/// Compares the result of a search with the one that it repeats; both vary this load.
+/// Compares the result of a search with the result of its repetition; both searches vary `load`.
 ///
 /// Even if the estimates agree, a confirmed value contradicts a search whose final trial failed at
 /// this value or a smaller one, or that missed a lower bound.
@@ -88,11 +89,11 @@ pub enum RepetitionReason {
 ///
 /// If the searches do not both have such a range, the results agree if all values passed in both
 /// searches, or all failed in both. They contradict each other if one search confirmed a value and
-/// all values of the other failed. They also contradict each other if no value failed in one search
-/// and it confirmed a value above one that fails in the other.
+/// all values of the other failed. They also contradict each other if no value failed in one
+/// search, and it confirmed a value above the smallest one that fails in the other.
 ///
-/// If the boundaries cannot be compared, the answer still holds if the confirmed value does: the
-/// repetition confirmed the same value (within 2 %) or up to a quarter more.
+/// If the boundaries cannot be compared, the answer still holds if the repetition confirmed the
+/// same value (within 2 %) or up to a quarter more.
 pub fn repeat_capacity(
     load: &VariedLoad,
     first: &Capacity,
@@ -203,7 +204,7 @@ impl SearchFinding {
         }
     }
 
-    /// Returns the values that passed and failed.
+    /// Returns the finding from the values that passed and failed.
     fn of(capacity: &Capacity) -> SearchFinding {
         let of_end = |why: &Irregular| match why {
             Irregular::NeverFails { highest } => Some(SearchFinding::AtLeast(*highest)),
@@ -221,7 +222,7 @@ impl SearchFinding {
     }
 
     /// Returns the condition that does not hold, or the value whose final trial failed, if there is
-    /// one.
+    /// one; otherwise the finding from the values.
     fn unconfirmed_finding(capacity: &Capacity) -> SearchFinding {
         let of_failure = |why: &Irregular| match why {
             Irregular::HoldFailed { value } => Some(SearchFinding::HoldFailed(*value)),
@@ -237,9 +238,9 @@ impl SearchFinding {
 struct Range {
     /// The finding with this range.
     finding: SearchFinding,
-    /// Its ends.
+    /// Ends of the range.
     ends: Interval,
-    /// Its ends, widened by the error of a search.
+    /// Ends of the range, widened by the error of a search.
     widened: Interval,
 }
 
@@ -271,9 +272,9 @@ impl Range {
         Some(Range { finding: SearchFinding::Range(ends), ends, widened })
     }
 
-    /// Returns the reason of the outcome for this range and the range of the repetition. An element
-    /// of `located` is true if the search locates its boundary: the first search, and its
-    /// repetition.
+    /// Returns the reason of the outcome for this range and the range of the repetition. The
+    /// elements of `located` are true if the first search, and if its repetition, locates its
+    /// boundary.
     fn reason(&self, other: &Range, located: [bool; 2]) -> RepetitionReason {
         match located {
             _ if !overlap(self.widened, other.widened) => RepetitionReason::Disjoint,
@@ -292,13 +293,13 @@ fn overlap(one: Interval, other: Interval) -> bool {
 /// the range of the boundary is narrow, and the confirmed value not far below it.
 fn is_located(load: &VariedLoad, capacity: &Capacity, range: &Range) -> bool {
     let is_named = has_any(capacity, |why| matches!(why, Irregular::NotLocated { .. }));
-    // Both ends of a range are widened by its error.
+    // `widened` was widened by the error of a search at both ends.
     let most = LOCATED_RATIO * (1.0 + SEARCH_ERROR) / (1.0 - SEARCH_ERROR);
     !is_named && !is_wide(load, range.widened, most)
 }
 
 /// Returns true if the second search confirmed the value that the first one confirmed. A much
-/// larger value would not do: then the first search missed the boundary.
+/// larger value does not count, because the first search then missed the boundary.
 fn is_confirmed_again(load: &VariedLoad, first: &Capacity, second: &Capacity) -> bool {
     let (Some(low), Some(high)) = (first.sustained, second.sustained) else { return false };
     high >= low * (1.0 - SEARCH_ERROR) && !is_wide(load, Interval { low, high }, LOCATED_RATIO)
@@ -312,7 +313,7 @@ fn refutes(one: &Capacity, other: &Capacity) -> bool {
         || has_any(one, |it| matches!(it, Irregular::HoldFailed { value } if *value <= confirmed))
 }
 
-/// Returns true if a search in which no value failed confirmed a larger value than the one that
+/// Returns true if a search in which no value failed confirmed a value above the smallest one that
 /// fails in another search.
 fn exceeds(one: &Capacity, other: &Capacity) -> bool {
     let (Some(confirmed), Some(fails)) = (one.sustained, other.fails) else { return false };

@@ -18,17 +18,17 @@ pub(super) enum StopReason {
     Irregular(Irregular),
 }
 
-/// The recorded trials that the search has consumed.
+/// The recorded trials, of which the search has replayed the first ones.
 pub(super) struct Replay<'a> {
     pub(super) order: &'a CapacityOrder,
     trials: &'a [Trial],
-    /// Number of consumed trials.
+    /// Number of trials replayed so far.
     taken: usize,
-    /// Time that the consumed trials took, without the hold.
+    /// Total time of the trials replayed so far, without the hold.
     spent: Nanos,
 }
 
-/// Number of requests in a trial that is not limited otherwise.
+/// Number of requests of a trial, unless a condition that allows only a small share requires more.
 const USUAL_REQUESTS: f64 = 10_000.0;
 
 /// Number of requests that are expected beyond a bound at the boundary.
@@ -51,7 +51,7 @@ pub(super) const MOST_INVALID: u32 = 3;
 /// Largest distance of values with about the same relaxation time, as a difference of logarithms.
 const NEAR: f64 = 0.03;
 
-/// Minimum number of trials that the search's share of the budget is divided into.
+/// Number of trials of the largest allowed length that fit into the search's share of the budget.
 const FEWEST_TRIALS: f64 = 12.0;
 
 impl<'a> Replay<'a> {
@@ -59,17 +59,17 @@ impl<'a> Replay<'a> {
         Replay { order, trials, taken: 0, spent: Nanos::ZERO }
     }
 
-    /// Returns the consumed trials.
+    /// Returns the trials replayed so far.
     pub(super) fn consumed(&self) -> &'a [Trial] {
         &self.trials[..self.taken]
     }
 
-    /// Returns the consumed valid trials.
+    /// Returns the valid trials replayed so far.
     pub(super) fn valid_trials(&self) -> impl Iterator<Item = &'a Trial> + use<'a> {
         self.consumed().iter().filter(|trial| trial.invalid.is_empty())
     }
 
-    /// Returns the outcomes of the consumed trials, each by itself.
+    /// Returns the outcome of each trial replayed so far, judged by itself.
     pub(super) fn judged_trials(&self) -> Vec<JudgedTrial> {
         let judged = |trial: &Trial| JudgedTrial {
             value: trial.value,
@@ -79,12 +79,12 @@ impl<'a> Replay<'a> {
         self.consumed().iter().map(judged).collect()
     }
 
-    /// Returns the time that all consumed trials took.
+    /// Returns the total time of all trials replayed so far, the hold included.
     pub(super) fn total_time(&self) -> Nanos {
         self.consumed().iter().fold(Nanos::ZERO, |sum, trial| sum + trial.took)
     }
 
-    /// Returns the time that is left of the budget for a phase.
+    /// Returns the time that is left of the budget for a phase; without a limit for the hold.
     pub(super) fn time_left(&self, phase: Phase) -> Nanos {
         let Some(share) = self.share_of_budget(phase) else { return Nanos(u64::MAX / 4) };
         let budget = self.order.budget.as_secs_f64() * share;
@@ -119,7 +119,7 @@ impl<'a> Replay<'a> {
         Ok(trial)
     }
 
-    /// Returns a valid trial at this value; invalid ones are repeated.
+    /// Returns a valid trial at this value; invalid trials are repeated.
     ///
     /// # Errors
     /// As for [`Replay::trial`], and if the trial stays invalid.
@@ -168,9 +168,9 @@ impl<'a> Replay<'a> {
         Ok(judge(self.order, &trials))
     }
 
-    /// Returns the length of a trial at this value: `times` the length with enough requests to
-    /// judge a value, or [`RELAXATIONS`] relaxation times if that is longer. Both are limited by
-    /// the budget; the minimum is `order.trial`.
+    /// Returns the length of a trial at this value: the length that yields enough requests to judge
+    /// the value, multiplied by `times`, or [`RELAXATIONS`] relaxation times if that is longer. The
+    /// result is at most what the budget allows, and at least `order.trial`.
     pub(super) fn window(&self, value: f64, times: f64) -> Nanos {
         let relaxations = RELAXATIONS * self.relaxation_s(value);
         let requests = self.requests() / self.throughput(value).unwrap_or(f64::INFINITY);
@@ -201,7 +201,7 @@ impl<'a> Replay<'a> {
     }
 
     /// Returns true if the trials of the first attempt to confirm a value can have enough requests
-    /// to do so.
+    /// for a confirmation.
     pub(super) fn is_confirmable(&self, value: f64) -> bool {
         let Some(per_s) = self.throughput(value) else { return true };
         let reserved = self.order.budget.as_secs_f64() * self.order.confirmation_share();
@@ -235,8 +235,9 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Returns the longest relaxation time of the trials at about this value, or else of the trials
-    /// at the nearest one, in seconds; 0 if it is unknown. Short trials underestimate it.
+    /// Returns the longest relaxation time of the trials at about this value or, if it is unknown,
+    /// the relaxation time of the trial at the nearest value, in seconds; 0 if both are unknown. A
+    /// short trial underestimates its relaxation time.
     fn relaxation_s(&self, value: f64) -> f64 {
         let is_about = |trial: &&Trial| (trial.value / value).ln().abs() <= NEAR;
         let about = self.valid_trials().filter(is_about).filter_map(|trial| trial.relaxation).max();
@@ -244,8 +245,8 @@ impl<'a> Replay<'a> {
         about.or_else(nearest).map_or(0.0, Nanos::as_secs_f64)
     }
 
-    /// Returns the valid trial without an overload whose value is nearest to this one; the latest
-    /// if there are several.
+    /// Returns, of the valid trials whose load did not exceed the capacity, the one with the
+    /// nearest value; the latest if there are several.
     fn nearest(&self, value: f64) -> Option<&'a Trial> {
         let distance = |trial: &Trial| (trial.value / value).ln().abs();
         let carried = self.valid_trials().filter(|trial| !trial.exceeds_capacity);
@@ -256,7 +257,7 @@ impl<'a> Replay<'a> {
     }
 
     /// Returns the share of the budget that a phase and the phases before it may take together;
-    /// `None` for a phase that takes no part of the budget.
+    /// `None` for a phase outside of the budget.
     fn share_of_budget(&self, phase: Phase) -> Option<f64> {
         match phase {
             Phase::Bracket | Phase::Shrink | Phase::Round(_) => {

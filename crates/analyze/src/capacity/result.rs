@@ -100,8 +100,8 @@ pub enum Boundary {
 /// An irregularity of a result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Irregular {
-    /// The generator cannot produce the load: trials were invalid, or a value at half of the
-    /// generator's ceiling passes.
+    /// The generator cannot produce the load: trials were invalid, or all values up to half of the
+    /// generator's ceiling pass.
     GeneratorLimited {
         /// Value that the generator cannot produce.
         value: f64,
@@ -116,7 +116,7 @@ pub enum Irregular {
         /// Smallest value that was tried.
         lowest: f64,
     },
-    /// A trial that carried its load has no measure for the condition.
+    /// A trial that was not overloaded has no measure for the condition.
     NotMeasured {
         /// Position of the condition.
         condition: usize,
@@ -176,12 +176,12 @@ pub enum Irregular {
     },
     /// The conditions did not hold in the final trial at the confirmed value.
     HoldFailed {
-        /// The value.
+        /// The confirmed value.
         value: f64,
     },
     /// Each final trial was invalid, so the value was confirmed by shorter trials alone.
     NotHeld {
-        /// The value.
+        /// The confirmed value.
         value: f64,
     },
     /// A condition with a lower bound, such as `throughput > 500`, does not hold at the result.
@@ -189,7 +189,7 @@ pub enum Irregular {
         /// Position of the condition.
         condition: usize,
     },
-    /// The residuals of the regression are curved even in a narrow span.
+    /// The residuals of the regression are curved even over a narrow range of values.
     Curved,
     /// Requests exceed the bound of a condition at low loads about as often as near the boundary,
     /// as if something stalls the server: more trials would not show another boundary.
@@ -203,7 +203,7 @@ pub enum Irregular {
     },
 }
 
-/// An overload that may sustain itself: the server answers less with a backlog than it carries
+/// An overload that may sustain itself: the server answers fewer requests with a backlog than
 /// without one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Metastable {
@@ -273,7 +273,7 @@ impl Irregular {
     }
 
     /// Returns the largest value that passes although a smaller one fails, if that is the
-    /// irregularity.
+    /// irregularity; otherwise `None`.
     pub fn passes_beyond(&self) -> Option<f64> {
         if let Irregular::LossInversion { passes, .. }
         | Irregular::Metastable(Metastable { passes, .. }) = self

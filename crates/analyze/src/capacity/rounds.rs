@@ -20,7 +20,7 @@ pub(super) struct FoundBoundary {
     pub(super) boundary: Boundary,
     pub(super) estimate: f64,
     pub(super) interval: Interval,
-    /// Position of the binding condition; `None` if the load was not carried.
+    /// Position of the binding condition; `None` if the failed trials were overloaded.
     pub(super) binding: Option<usize>,
     pub(super) isotonic: Option<f64>,
     /// Steepness of the boundary; `None` for a cliff.
@@ -60,7 +60,7 @@ const MOST_ROUNDS: u32 = 12;
 /// Number of values in a round.
 const VALUES: usize = 5;
 
-/// Half of the width that the interval should reach, as a fraction of the estimate.
+/// Half of the width that the interval should have at the end, as a fraction of the estimate.
 const HALF_WIDTH: f64 = 0.01;
 
 /// Length of a trial of a round, as a multiple of the length with enough requests to judge a value.
@@ -73,10 +73,12 @@ const CLIFF_RATIO: f64 = 1.005;
 /// could not be narrowed to [`CLIFF_RATIO`].
 const STEEP_RATIO: f64 = 1.05;
 
-/// Distance from the center up to which trials of the bracket take part in the fit, as a logarithm.
+/// Distance from the center, as a difference of logarithms, up to which trials of the bracket take
+/// part in the fit.
 const NEAR_CENTER: f64 = 0.12;
 
-/// Half-width of the interval, as a logarithm, above which the regression is not used.
+/// Half-width of the interval, as a difference of logarithms, above which the regression is not
+/// used.
 const USELESS_HALF_WIDTH: f64 = 0.15;
 
 /// Largest ratio of neighbouring whole numbers between which a jump is called a cliff.
@@ -95,7 +97,7 @@ struct Rounds<'r, 'a> {
     trials: Vec<&'a Trial>,
 }
 
-/// Runs the rounds around a bracket; `None` if its trials have no boundary.
+/// Runs the rounds around a bracket; `None` if the trials show no boundary.
 pub(super) fn rounds(
     replay: &mut Replay<'_>,
     bracket: Bracket,
@@ -106,7 +108,9 @@ pub(super) fn rounds(
     rounds.run()
 }
 
-/// Returns the length of the trials: the longest with which three rounds fit into the budget.
+/// Returns the length of a trial: [`TRIAL_LENGTH`] times the length with enough requests to judge a
+/// value, but at most the length with which three rounds fit into the budget, and at least
+/// `order.trial`.
 fn length(replay: &Replay<'_>, center: f64) -> Nanos {
     let left = replay.time_left(Phase::Round(1)).as_secs_f64();
     let most = left / f64::from(FEWEST_ROUNDS * VALUES as u32) - replay.overhead_s(center);
@@ -196,7 +200,8 @@ impl<'a> Rounds<'_, 'a> {
         (found.crossing.half_width <= USELESS_HALF_WIDTH && !is_refused).then_some(found)
     }
 
-    /// Returns the smallest value at which requests fail far beyond chance.
+    /// Returns the smallest value at which requests fail in far larger numbers than chance
+    /// explains.
     fn first_refused(&self) -> Option<f64> {
         let valid: Vec<&Trial> = self.replay.valid_trials().collect();
         boundary::first_refused(self.replay.order, &valid)
@@ -231,8 +236,8 @@ impl<'a> Rounds<'_, 'a> {
             && self.of_round(round).any(|trial| is_informative(self.replay.order, trial, &all))
     }
 
-    /// Moves the center to the estimate, by at most the span of the last round, and adapts the span
-    /// to the slope.
+    /// Moves the center to the estimate, by at most the span of the last round, and, if `adapts`,
+    /// fits the span to the slope.
     fn recenter(&mut self, round: u32, adapts: bool) {
         let boundary = self.boundary();
         let by = match &boundary {
@@ -271,7 +276,7 @@ impl<'a> Rounds<'_, 'a> {
         let needed = match self.boundary() {
             None => MOST_ROUNDS,
             Some(boundary) => {
-                // Two standard errors: the interval of the pilot itself is wider, with few trials.
+                // Use two standard errors, because the interval of the few trials so far is wider.
                 let ratio = 2.0 * boundary.crossing.error / HALF_WIDTH;
                 (f64::from(PILOT_ROUNDS) * ratio * ratio).ceil().min(f64::from(MOST_ROUNDS)) as u32
             }
@@ -279,9 +284,9 @@ impl<'a> Rounds<'_, 'a> {
         needed.clamp(FEWEST_ROUNDS, MOST_ROUNDS).min(affordable.max(PILOT_ROUNDS))
     }
 
-    /// Halves the gap between the values that pass and those that fail, when no trial of a round
-    /// was near the boundary. Returns the cliff in the gap, or moves the rounds to a trial near the
-    /// boundary.
+    /// Halves the range between the values that pass and those that fail, when no trial of a round
+    /// was near the boundary. Returns the cliff in this range. `None` if there is no cliff; the
+    /// rounds then continue, around a trial near the boundary if there is one.
     fn narrow(&mut self) -> Result<Option<FoundBoundary>, StopReason> {
         let order = self.replay.order;
         let mut gap = self.gap();
@@ -308,10 +313,10 @@ impl<'a> Rounds<'_, 'a> {
         Ok(None)
     }
 
-    /// Returns true if the measures are far from their bounds on both sides of a gap. A load that
-    /// is not carried counts as far beyond the bounds. If that is the load above a narrow gap, it
-    /// is enough that the measures below the gap are not near their bounds. Refused requests also
-    /// count as a jump.
+    /// Returns true if the measures are far from their bounds on both sides of a range. At its
+    /// upper end, a trial that was overloaded or had failed requests counts as far beyond the
+    /// bounds; if the range is also narrow, the measures at its lower end must only not be near
+    /// their bounds. Refused requests that decide the boundary always count as a jump.
     fn is_jump(&self, low: f64, high: f64) -> bool {
         if self.refuses() {
             return true;
@@ -334,8 +339,8 @@ impl<'a> Rounds<'_, 'a> {
         upper_bounds(order).all(is_far_below) && (is_lost || upper_bounds(order).any(is_far_above))
     }
 
-    /// Returns the bracket of all trials so far: the largest value that passes below the smallest
-    /// one that fails.
+    /// Returns the bracket of all trials so far: the smallest value that fails, and the largest one
+    /// below it that passes.
     fn gap(&self) -> Bracket {
         let valid: Vec<&Trial> = self.replay.valid_trials().collect();
         let outcomes = outcomes(self.replay.order, &valid);
@@ -356,7 +361,8 @@ impl<'a> Rounds<'_, 'a> {
         low.zip(high).filter(|(low, high)| is_whole && high - low <= 1.0)
     }
 
-    /// Returns a boundary between two neighbouring values.
+    /// Returns the boundary between two neighbouring values. It is a cliff if their ratio is at
+    /// most `limit`.
     fn step(&self, low: f64, high: f64, limit: f64) -> FoundBoundary {
         let valid: Vec<&Trial> = self.replay.valid_trials().collect();
         let outcomes = outcomes(self.replay.order, &valid);
@@ -386,7 +392,8 @@ impl<'a> Rounds<'_, 'a> {
         let inversion = boundary::inversion(order, &valid);
         let class = if inversion.is_some() { Boundary::NonMonotone } else { Boundary::Smooth };
         let found = self.boundary();
-        // A drift explains an inversion, and may prevent the regression from finding a boundary.
+        // Look for a drift first: it explains an inversion, and may prevent the regression from
+        // finding a boundary.
         let mut judged = match &found {
             Some(found) => found.condition..found.condition + 1,
             None => 0..order.conditions.len(),
@@ -425,9 +432,9 @@ impl<'a> Rounds<'_, 'a> {
     }
 
     /// Returns the boundary by the order of the outcomes alone, if the regression has none. It lies
-    /// between the largest value that passes and the smallest that fails above it. A jump of the
-    /// measures across a narrow gap is a cliff, even if the search ended early. The class of a
-    /// wider gap is unknown.
+    /// between the smallest value that fails and the largest one below it that passes. A jump of
+    /// the measures across a narrow range is a cliff, even if the search ended early. The class of
+    /// a wider range is unknown.
     fn boundary_by_order(
         &self,
         class: Boundary,
@@ -456,7 +463,7 @@ impl<'a> Rounds<'_, 'a> {
     }
 }
 
-/// Returns the condition that fails at a value; `None` if the load itself was not carried.
+/// Returns the condition that fails at a value; `None` if the trials at this value were overloaded.
 fn binding_at(outcomes: &[(f64, TrialOutcome)], value: f64) -> Option<usize> {
     match outcomes.iter().find(|(at, _)| *at == value)? {
         (_, TrialOutcome::Fail(reason)) => reason.condition(),

@@ -41,7 +41,8 @@ struct Knowledge {
 
 fn search(replay: &mut Replay<'_>) -> Result<Capacity, Step> {
     let knowledge = explore(replay)?;
-    // Trials at low rates have too few requests to decide; the trials of the confirmation decide.
+    // An undecided value may be confirmed too: trials at low rates have too few requests to decide,
+    // but the trials of the confirmation have enough.
     let floor = knowledge.bracket.low.or(knowledge.bracket.undecided);
     let confirmed = match (&knowledge.found, floor) {
         (Some(found), _) => confirm(replay, found).map_err(run)?,
@@ -111,7 +112,7 @@ fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmation) ->
         irregular.push(up_to_failing(without_boundary(&valid, above), above, fails));
     }
     irregular.extend(confirmed.irregular.into_iter().chain(not_located));
-    // If no value fails, trials at larger loads are more informative than these.
+    // If no value fails, only trials at larger loads can show what slow requests depend on.
     let near = credible.map(|found| found.estimate).or(fails);
     let near = near.filter(|_| irregular.iter().any(Irregular::is_without_boundary));
     irregular.extend(near.and_then(|near| load_independence(order, &valid, near)));
@@ -185,9 +186,9 @@ fn smallest_failing(
     (!failing.is_empty()).then(|| failing.swap_remove(position))
 }
 
-/// Returns [`Irregular::NotLocated`] for a range. The range ends at the smallest value that fails,
-/// if that is below its upper end. If that value is not above its lower end, the result is the
-/// range from `above` to that value.
+/// Returns [`Irregular::NotLocated`] for a range. If `fails`, the smallest value that fails, lies
+/// within the range, the range ends there. If `fails` is not above the lower end, the range from
+/// `above` to `fails` is used.
 fn up_to_failing(range: Interval, above: f64, fails: Option<f64>) -> Irregular {
     let Interval { low, high } = range;
     match fails {
@@ -197,8 +198,8 @@ fn up_to_failing(range: Interval, above: f64, fails: Option<f64>) -> Irregular {
     }
 }
 
-/// Judges the boundary again after the confirmation, whose trials may contradict it. Returns an
-/// irregularity that the search did not know.
+/// Judges the boundary again after the confirmation, whose trials may contradict it. Returns the
+/// irregularity if the search did not know it.
 fn contradict(
     order: &CapacityOrder,
     trials: &[&Trial],
@@ -310,7 +311,7 @@ mod tests {
         run(&order, server).0
     }
 
-    /// Below the cliff the mean is the time of a request, which no load brings near to zero.
+    /// Below the cliff, the mean is the service time, which does not fall to zero at low loads.
     #[test]
     fn mean_near_its_bound_does_not_hide_a_cliff() {
         for (mean_ms, seed) in [1.0, 4.0, 8.0, 15.0].into_iter().flat_map(|ms| [(ms, 1), (ms, 2)]) {
@@ -395,7 +396,7 @@ mod tests {
         assert_eq!((capacity.boundary, capacity.sustained), (Boundary::NotReached, None));
     }
 
-    /// Returns a search with a budget of `minutes`, and the seed of its noise.
+    /// Returns the specification of a search with a budget of `minutes`, and the seed of its noise.
     fn minutes(minutes: u64, seed: u64) -> (CapacityOrder, u64) {
         let trial = Nanos::from_secs((minutes).clamp(2, 10));
         let highest = Some(2_000.0);
@@ -421,7 +422,7 @@ mod tests {
         }
     }
 
-    /// Six trials of two seconds at half of the first value have enough requests.
+    /// Half of the first value is tried: six trials of two seconds have enough requests there.
     #[test]
     fn server_with_slow_first_value_is_searched_despite_short_budget() {
         for seconds in [60, 90, 120] {
@@ -562,7 +563,7 @@ mod tests {
         assert!(!why.iter().any(|it| matches!(it, Irregular::LossInversion { .. })), "{why:?}");
     }
 
-    /// 0.75 % of the requests are slow from 200 to 700/s: no trial there is decided, and the
+    /// From 210 to 750/s, 0.9 % of the requests are slow: no trial there is decided, and the
     /// regression has no slope.
     #[test]
     fn boundary_that_is_not_located_is_irregular() {
@@ -751,7 +752,7 @@ mod tests {
         assert_eq!(capacity.irregular, [Irregular::LimitedBy(limit)]);
     }
 
-    /// All connections of an overloaded server are busy, however many there are.
+    /// All connections to an overloaded server are busy, however many there are.
     #[test]
     fn connections_to_a_busy_server_are_not_a_limit() {
         let limit = LoadLimit::OwnConnections(16);
@@ -794,9 +795,9 @@ mod tests {
         check(&capacity, |it| matches!(it, Irregular::Drifts { change } if *change < -0.02));
     }
 
-    /// Returns the numbers of searches, out of `searches`, that report a server that becomes
-    /// slower, and one that becomes faster, from trial to trial. Service times grow by `trend` with
-    /// each trial. `dispersion` requests count like one independent request.
+    /// Returns the number of searches, out of `searches`, that report a server that becomes slower
+    /// from trial to trial, and the number that report one that becomes faster. Service times grow
+    /// by `trend` with each trial. `dispersion` requests count like one independent request.
     fn drifting(searches: u64, trend: f64, dispersion: f64) -> [usize; 2] {
         let changes = (1..=searches).map(|seed| {
             let order = CapacityOrder { seed: base::Seed(seed), ..order() };
@@ -940,7 +941,7 @@ mod tests {
         }
     }
 
-    /// The budget ends while the gap of a cliff is halved.
+    /// The budget ends while the range around a cliff is halved.
     #[test]
     fn cut_search_keeps_the_gap_that_it_found() {
         let order = CapacityOrder {
@@ -960,7 +961,7 @@ mod tests {
         assert_eq!(capacity.boundary, Boundary::Cliff, "{capacity:?}");
     }
 
-    /// The server carries 10,000/s until the confirmation, and 9,000/s from then on.
+    /// The server keeps up with 10,000/s until the confirmation, and with 9,000/s from then on.
     #[test]
     fn confirmation_follows_a_cliff_that_moves_down() {
         let order = CapacityOrder { first: 1_000.0, highest: Some(1e6), ..order() };
@@ -1031,7 +1032,8 @@ mod tests {
         assert_eq!(of_bracket[..4], [100.0, 200.0, 400.0, 800.0], "{capacity:?}");
     }
 
-    /// Returns a search of a server with a cliff at 10,000/s before the confirmation.
+    /// Returns the result and the trials of a search. Up to the confirmation, the server has a
+    /// cliff at 10,000/s; `confirming` returns the trials of the confirmation.
     fn with_cliff(
         order: &CapacityOrder,
         confirming: impl Fn(&TrialRequest) -> Trial,
@@ -1046,7 +1048,8 @@ mod tests {
         })
     }
 
-    /// The server carries every rate, but above 9,000/s a third of the requests is slow.
+    /// In the confirmation, 36 % of the requests are slow above 9,500/s: one trial there is enough
+    /// for a large step down.
     #[test]
     fn confirmation_steps_far_down_from_a_value_far_beyond_its_bound() {
         let order = CapacityOrder { first: 1_000.0, highest: Some(1e6), ..order() };
@@ -1261,7 +1264,7 @@ mod tests {
         assert!((20.0..=23.0).contains(&capacity.sustained.unwrap()), "{:?}", capacity.sustained);
     }
 
-    /// The last step down has the largest permitted size.
+    /// All four attempts are made, and each fails.
     #[test]
     fn value_that_is_overloaded_in_every_attempt_is_not_confirmed() {
         let capacity = found(|request| match request.phase {
@@ -1274,7 +1277,7 @@ mod tests {
         assert!(capacity.trials.iter().any(|it| last(&it)), "{capacity:?}");
     }
 
-    /// At 765/s, 0.91 % of the requests are slow.
+    /// At 765/s, 0.91 % of the requests are slow, which is too near to the allowed 1 % to pass.
     #[test]
     fn largest_value_near_the_boundary_is_not_said_to_pass() {
         for seed in 1..=8 {
@@ -1286,7 +1289,8 @@ mod tests {
         }
     }
 
-    /// Returns a search for clients: `most` of them meet the condition, one more is far from it.
+    /// Returns the result and the trials of a search for the number of clients. Up to `most`
+    /// clients meet the condition; with one more, it is missed by far.
     fn few_clients(most: f64, highest: f64, seed: u64) -> (Capacity, Vec<Trial>) {
         let vary = VariedLoad::Concurrency { job: "read".to_owned() };
         let (first, highest, seed_of_order) = (1.0, Some(highest), base::Seed(seed));
@@ -1313,7 +1317,8 @@ mod tests {
         }
     }
 
-    /// The workload has no connection for more clients, and `highest` may be a limit of the server.
+    /// No larger value is tried: the workload has no connection for more clients, and `highest` may
+    /// be a limit of the server.
     #[test]
     fn no_trial_exceeds_the_largest_value() {
         let (capacity, trials) = few_clients(3.0, 4.0, 1);

@@ -31,7 +31,8 @@ pub(super) fn failed_below(job: &str, percent: u8) -> Condition {
     Condition { job: job.to_owned(), slo }
 }
 
-/// Returns the search of the highest rate with [`p99`], from 100 requests per second.
+/// Returns the specification of a search for the highest rate with [`p99`], from 100 requests per
+/// second.
 pub(super) fn order() -> CapacityOrder {
     CapacityOrder {
         conditions: vec![p99()],
@@ -49,8 +50,8 @@ pub(super) fn order() -> CapacityOrder {
     }
 }
 
-/// Returns the share of requests beyond 20 ms of [`queue_beyond`]. It is 1 % at 769.74 requests per
-/// second.
+/// Returns the share of the requests beyond 20 ms in the queue of [`queue_beyond`]. It is 1 % at
+/// 769.74 requests per second.
 pub(super) fn queue(per_s: f64) -> f64 {
     queue_beyond(per_s, 0.02)
 }
@@ -84,7 +85,7 @@ pub(super) fn bursty(request: &TrialRequest, share: f64, (dispersion, seed): (f6
     made(request, request.value, exceeding(total, share, dispersion, draw(request, seed)))
 }
 
-/// Draws a normal number for a trial.
+/// Returns a standard normal number, the same for each call with this trial and seed.
 fn draw(request: &TrialRequest, seed: u64) -> f64 {
     Stream::new(Seed(seed), "test", "trial").draw(request.number as u64).normal()
 }
@@ -119,7 +120,7 @@ fn made(request: &TrialRequest, per_s: f64, counted: ExceedanceCount) -> Trial {
     }
 }
 
-/// Runs a search to its end, with trials of a server.
+/// Runs a search to its end; `server` returns its trials. Returns the result and the trials.
 pub(super) fn run(
     order: &CapacityOrder,
     server: impl Fn(&TrialRequest) -> Trial,

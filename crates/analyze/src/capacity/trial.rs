@@ -9,7 +9,7 @@ pub struct Trial {
     pub value: f64,
     /// Phase of the search that requested the trial.
     pub phase: Phase,
-    /// Length of its window.
+    /// Length of the window.
     pub window: Nanos,
     /// Duration of the trial with warm-up and drain, which counts against the budget.
     pub took: Nanos,
@@ -21,14 +21,13 @@ pub struct Trial {
     pub offered_per_s: Option<f64>,
     /// Answers of the varied job per second: completed requests, and errors that it accepts.
     pub achieved_per_s: f64,
-    /// True if the backlog of a job grew materially and beyond chance: its response times are
-    /// withheld.
+    /// True if the backlog of a job grew by more than chance explains, and by enough to matter: the
+    /// job's response times are withheld.
     pub exceeds_capacity: bool,
     /// Growth of the varied job's backlog over the window, in standard errors; `None` if it was not
     /// judged.
     pub backlog_t: Option<f64>,
-    /// Number of requests that failed and are not accepted errors, of jobs whose failures no
-    /// condition limits.
+    /// Number of errors that are not accepted, in jobs whose failures no condition limits.
     pub errors: u64,
     /// Names of the jobs and parts with these errors.
     pub failed_jobs: Vec<String>,

@@ -56,7 +56,8 @@ impl CheckInput<'_> {
         }
     }
 
-    /// Returns the load of the run on its threads; `None` if no job's route is calibrated.
+    /// Returns the rate of the run's statements as a fraction of the ceiling of its threads; `None`
+    /// if no job uses a calibrated route.
     pub(crate) fn used(&self) -> Option<CeilingUse> {
         let calibration = self.calibration().ok()?;
         let window_s = self.evidence.window_length().as_secs_f64();
@@ -91,7 +92,7 @@ impl CheckInput<'_> {
         }
     }
 
-    /// Returns the load of the run on its threads if the threads reached their limit.
+    /// Returns the use of the ceiling if the threads reached the ceiling; otherwise `None`.
     pub(crate) fn limited_by_its_threads(&self) -> Option<CeilingUse> {
         self.used().filter(|used| used.share >= CEILING_LIMITS)
     }
@@ -108,7 +109,7 @@ impl CheckInput<'_> {
         judged.conclude(used.headroom.status(), Finding::Ceiling(used))
     }
 
-    /// Returns the service time at p50 of a job that uses a database, in nanoseconds.
+    /// Returns the service time of a job at p50, in nanoseconds; `None` without service times.
     fn service_p50(&self, account: AccountId) -> Option<f64> {
         let service = self.evidence.jobs[account.index()].histogram(Kind::Service)?;
         let p50 = (!service.is_empty()).then(|| service.value_at_quantile(0.5) as f64)?;

@@ -1,11 +1,13 @@
-//! Checks that the gaps between arrivals are distributed as in a Poisson process.
+//! Checks that the times between arrivals are distributed as in a Poisson process.
+//!
+//! Here a gap is the time between two arrivals, not a difference of two quantiles.
 //!
 //! Counts per second do not show the distribution: with a timer that ticks each millisecond, the
-//! right number of requests comes due in a second, but in clusters. The gaps between arrivals, as
-//! the generator noticed them, do show it. They are compared with the distribution that follows
-//! from the rate, by the test of Anderson and Darling without estimated parameters (Stephens, "EDF
-//! statistics for goodness of fit", 1974, case 0), and by a material size. Neither detects that all
-//! arrivals are late; the check of the send lag does.
+//! right number of requests comes due in a second, but in clusters. The gaps, as the generator
+//! noticed them, do show it. They are compared with the distribution that follows from the rate.
+//! The test is that of Anderson and Darling without estimated parameters (Stephens, "EDF statistics
+//! for goodness of fit", 1974, case 0), and the deviation must also be large enough to matter. An
+//! equal delay of all arrivals is not detected here, but by the check of the send lag.
 
 use base::AccountId;
 use hdrhistogram::Histogram;
@@ -21,7 +23,8 @@ use crate::finding::{self, Finding, JobObstacle};
 /// process.
 const SIGNIFICANT_A2: f64 = 6.0;
 
-/// Number of gaps to which A² is scaled if there are more, because A² grows with their number.
+/// Number of gaps to which A² is scaled down if there are more: with the same deviation, A² grows
+/// with the number of gaps.
 const SCALED_GAPS: f64 = 1_000.0;
 
 /// Minimum number of gaps.
@@ -41,7 +44,7 @@ struct Gaps<'a> {
     /// Mean time between the arrivals of the job, in nanoseconds.
     mean_ns: f64,
     /// Number of lanes over which the arrivals are distributed: a measured gap is the sum of this
-    /// many gaps.
+    /// many gaps of the job.
     lanes: u32,
 }
 
@@ -184,14 +187,14 @@ mod tests {
                 .map(|run| Noticed { run, arrivals, per_s, lanes }.deviation(|at| at))
                 .collect();
             assert_eq!(found.iter().filter(|deviation| deviation.is_irregular()).count(), 0);
-            // The 1 % critical value of case 0 is 3.857.
+            // A² exceeds 3.857 with a probability of 1 % (case 0).
             let tail = found.iter().filter(|deviation| deviation.a_squared > 3.857).count();
             let expected = if arrivals == 1_001 || lanes == 3 { 3..=20 } else { 0..=0 };
             assert!(expected.contains(&tail), "{tail} of 1,000 with {arrivals} arrivals");
         }
     }
 
-    /// A generator wakes up every 60 µs and notices all arrivals that are due then.
+    /// The generator wakes up every 60 µs and notices all arrivals that are due then.
     #[test]
     fn arrivals_noticed_together_within_the_allowed_lag_are_accepted() {
         for per_s in [100.0, 1_000.0, 10_000.0, 50_000.0] {

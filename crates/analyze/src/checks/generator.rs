@@ -21,7 +21,7 @@ const STALL_ALLOWED: Nanos = Nanos::from_millis(40);
 const STALL_INVALID: f64 = 0.05;
 
 /// Maximum time from the last sample to the end of the window. There is one sample each second, and
-/// a run that was killed may lack the last.
+/// a run that was killed may lack the last one.
 const LATEST_SAMPLE_AGE: Nanos = Nanos::from_secs(3);
 
 /// Fraction of the window that a request thread may wait for a processor.

@@ -11,14 +11,14 @@ use crate::backlog::{
 use crate::evidence::{Evidence, JobEvidence};
 use crate::warmup::has_varying_rate;
 
-/// Fraction of unexpected errors beyond which a run is invalid.
+/// Fraction of unexpected errors beyond which a run is INVALID.
 pub(super) const ERRORS_INVALID: f64 = 0.01;
 
 /// Fraction of a job's requests that may stay unsent after the run has waited for them.
 pub(super) const UNSENT_ALLOWED: f64 = 0.05;
 
 /// Minimum fraction of the window for which the clients of a job with a fixed number of requests
-/// must be busy. If they are busy for less, nothing but that number limits the job.
+/// must be busy. If they are busy for less time, only the number of its requests limits the job.
 const BUSY: f64 = 0.5;
 
 /// Number and share of the requests that are open at the end of a short window, beyond which the
@@ -29,18 +29,19 @@ const LEFT_OPEN: f64 = 0.1;
 /// Input of the checks: the evidence, and its sums over the window.
 pub(crate) struct CheckInput<'a> {
     pub(crate) evidence: &'a Evidence,
-    /// Counts by job.
+    /// Counts in the window, by job and part.
     pub(crate) counts: Vec<Counts>,
 }
 
-/// State at the ends of consecutive intervals.
+/// Requests of a job at the ends of consecutive intervals.
 #[derive(Default)]
 struct Backlog {
-    /// Number of requests that had come due and not ended.
+    /// Number of requests that had come due and not ended, at the end of each interval.
     open: Vec<f64>,
-    /// Number of requests that came due in each of these intervals and in all earlier ones.
+    /// Number of requests that came due in each interval. The list also contains the intervals
+    /// before the first one of `open`, from time zero.
     arrivals: Vec<f64>,
-    /// Number of requests that ended in each of these intervals and in all earlier ones.
+    /// Number of requests that ended in each interval of `arrivals`.
     ended: Vec<f64>,
 }
 
@@ -51,7 +52,8 @@ impl<'a> CheckInput<'a> {
         CheckInput { evidence, counts }
     }
 
-    /// Returns the jobs that count every request once.
+    /// Returns the name, data and counts of each whole job. Together, the whole jobs count every
+    /// request once.
     pub(super) fn jobs(&self) -> impl Iterator<Item = (&'a str, &'a JobEvidence, &Counts)> {
         self.whole_jobs().map(|account| {
             let name = self.evidence.plan.account(account).name();
@@ -59,8 +61,8 @@ impl<'a> CheckInput<'a> {
         })
     }
 
-    /// Returns the accounts of the jobs, which count every request once. A part of a mix is judged
-    /// with the mix.
+    /// Returns the whole jobs: all accounts except the parts of mixes, because a part is judged
+    /// with its mix. The whole jobs count every request once.
     pub(crate) fn whole_jobs(&self) -> impl Iterator<Item = AccountId> + Clone {
         let plan = &self.evidence.plan;
         self.evidence.accounts().filter(|account| !plan.account(*account).is_part())
@@ -93,15 +95,17 @@ impl<'a> CheckInput<'a> {
         ended as f64 / self.evidence.window_length().as_secs_f64().max(f64::MIN_POSITIVE)
     }
 
-    /// Returns the errors of a job that it does not accept. Requests of an overloaded job that were
-    /// still in flight when the drain ended belong to its backlog and are not errors. The same
-    /// applies to requests in flight when the user interrupted the run, unless there are more of
-    /// them than completed ones, because the job was then already stalled.
+    /// Returns the number of errors of a job that are not accepted errors. Requests of an
+    /// overloaded job that were still in flight when the drain ended belong to its backlog and are
+    /// not errors. The same applies to requests that were in flight when the user interrupted the
+    /// run. If more requests were in flight than completed, the job had already stalled, and they
+    /// are errors.
     pub(super) fn unexpected(&self, account: AccountId) -> u64 {
         self.failed(account).saturating_sub(self.counts[account.index()].accepted_errors)
     }
 
-    /// Returns the errors of a job including those that it accepts.
+    /// Returns the number of errors of a job, including accepted errors, but without the requests
+    /// that [`CheckInput::excuses_drain`] excuses.
     fn failed(&self, account: AccountId) -> u64 {
         let drained = match self.excuses_drain(account) {
             true => self.evidence.jobs[account.index()].failed_with(Code::DRAIN),
@@ -110,7 +114,8 @@ impl<'a> CheckInput<'a> {
         self.counts[account.index()].balance.errors().saturating_sub(drained)
     }
 
-    /// Returns true if requests of a job that were in flight after the drain are not errors.
+    /// Returns true if the requests of a job that were still in flight when the drain ended do not
+    /// count as errors.
     pub(super) fn excuses_drain(&self, account: AccountId) -> bool {
         let drained = self.evidence.jobs[account.index()].failed_with(Code::DRAIN);
         let was_given_up = self.evidence.ended == Some(EndKind::Interrupted)
@@ -190,8 +195,8 @@ impl<'a> CheckInput<'a> {
             && self.share(account, self.counts[account.index()].balance.unsent()) > UNSENT_ALLOWED
     }
 
-    /// Returns true if the run has waited for all requests of a job: it completed, and no failed
-    /// file prevented requests.
+    /// Returns true if the run waited for all requests of a job: the run completed, and no request
+    /// was left out because a file failed.
     pub(super) fn was_waited_for(&self, account: AccountId) -> bool {
         let lacks_input = self.evidence.events.iter().any(|event| {
             event.kind == EventKind::FileFailed
@@ -202,7 +207,7 @@ impl<'a> CheckInput<'a> {
         self.evidence.ended == Some(EndKind::Completed) && !lacks_input
     }
 
-    /// Returns the trend of a job's backlog; `None` if it has no schedule or the window is too
+    /// Returns the trend of a job's backlog; `None` if the job has no schedule or the window is too
     /// short.
     pub(crate) fn trend(&self, account: AccountId) -> Option<Trend> {
         let job = self.evidence.jobs.get(account.index())?;
@@ -220,7 +225,7 @@ impl<'a> CheckInput<'a> {
         self.evidence.plan.account(account).offered_per_s(from, Some(until))
     }
 
-    /// Returns true if requests of the job arrive independently of its answers.
+    /// Returns true if requests of the job arrive independently of the answers.
     pub(crate) fn has_schedule(&self, account: AccountId) -> bool {
         self.evidence.plan.account(account).job().has_arrivals()
     }
@@ -241,8 +246,8 @@ impl<'a> CheckInput<'a> {
         places.map(|account| self.evidence.plan.account(account).name())
     }
 
-    /// Returns the number of requests that have come due and not ended, at the end of each step of
-    /// the window up to the end of the job's schedule. Later steps are left out, because a backlog
+    /// Returns the requests of a job, from the first step of the window with an open request or an
+    /// arrival to the last step with an arrival. Later steps are left out, because a backlog
     /// shrinks after the last arrival.
     fn backlog(&self, job: &JobEvidence) -> Backlog {
         let window = self.evidence.steps.window();

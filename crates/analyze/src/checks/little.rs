@@ -21,7 +21,8 @@ use crate::steps::Steps;
 const ALLOWED: f64 = 0.01;
 
 /// Minimum shortfall of requests in a step at the beginning of the window, as a fraction of the
-/// usual number. It shows that clients were busy with requests from before the window.
+/// usual number. Such a shortfall shows that clients were busy with requests from before the
+/// window.
 const SHORTFALL: f64 = 0.05;
 
 /// Standard normal quantile that is exceeded on either side with a probability of 0.002.
@@ -60,8 +61,8 @@ impl<'a> CheckInput<'a> {
     fn busy(&self, account: AccountId) -> Option<ClientActivity<'a>> {
         let job = self.evidence.plan.account(account).job();
         let Pacing::Closed { clients, think } = &job.pacing else { return None };
-        // Clients that wait for a connection send nothing, and the pauses of other clients are
-        // unknown.
+        // After these events, clients wait for a connection and send nothing, or pause for an
+        // unknown time.
         let is_limited = self.evidence.events.iter().any(|event| match event.kind {
             EventKind::ConnectionLimit
             | EventKind::OutageBegan
@@ -102,7 +103,7 @@ impl<'a> CheckInput<'a> {
         let clients = f64::from(*clients);
         let cycle_s = response_s + pause_s;
         let found = requests * cycle_s / length_s;
-        // At either edge of the window a client is within a cycle, which may be long.
+        // At either edge of the window, a client is in the middle of a cycle, which may be long.
         let usual_s = cycle_s.max(response.value_at_quantile(0.99) as f64 / 1e9);
         let edges = Edges {
             steps,
@@ -126,13 +127,13 @@ impl<'a> CheckInput<'a> {
     }
 }
 
-/// Requests of a closed job that cross an edge of the window. Their times are summed over all
-/// clients, and are bounded by the response times of probes; records without probes show no such
-/// requests.
+/// Requests of a closed job that cross an edge of the window. All results are sums over the
+/// clients. They are upper bounds, computed from the response times of probes; if the record has no
+/// probes, they are 0.
 struct Edges<'a> {
     steps: &'a Steps,
     job: &'a JobEvidence,
-    /// Configured clients.
+    /// Number of configured clients.
     clients: f64,
     /// Mean pause of a client, in seconds.
     pause_s: f64,
@@ -145,10 +146,12 @@ struct Edges<'a> {
 }
 
 impl Edges<'_> {
-    /// Returns an upper bound of the time, in seconds, that requests lasted beyond the end: their
-    /// whole responses count, although only parts of them lie in the window.
+    /// Returns an upper bound on the time, in seconds, for which requests lasted beyond the end of
+    /// the job or the window. The whole response time of such a request counts, although only a
+    /// part of it lies in the window.
     ///
-    /// The probes with such requests contain more time than their clients had.
+    /// In the probes with such requests, the response times and pauses sum up to more than the
+    /// clients' time. This surplus is also an upper bound.
     fn beyond_end_s(&self) -> f64 {
         let until = self.asked.end;
         let mut probes = self.job.probes.iter();
@@ -161,8 +164,8 @@ impl Edges<'_> {
         self.lasted_beyond_s(until).min(surplus_s.max(0.0))
     }
 
-    /// Returns an upper bound of the total time, in seconds, that clients spent in the window on
-    /// requests begun before it.
+    /// Returns an upper bound on the total time, in seconds, that clients spent in the window on
+    /// requests that began before it.
     ///
     /// Such clients begin fewer requests than usual in the first steps of the window, and the
     /// response times and pauses in the probes of these steps sum up to less than the clients'
@@ -184,8 +187,8 @@ impl Edges<'_> {
         busy_s.min(deficit_s.max(0.0))
     }
 
-    /// Returns the first steps in which fewer requests begin than usual, each with the shortfall as
-    /// a fraction of the usual number.
+    /// Returns the first steps in which clearly fewer requests begin than usual, each with the
+    /// shortfall as a fraction of the usual number.
     fn leading_shortfalls(&self) -> Vec<(usize, f64)> {
         let range = self.steps.between(self.asked.start, self.asked.end);
         let arrivals = self.job.range(range.clone()).map(|step| step.counts.arrivals as f64);
@@ -199,9 +202,9 @@ impl Edges<'_> {
         shortfalls.take_while(|(_, shortfall)| *shortfall > SHORTFALL).collect()
     }
 
-    /// Returns an upper bound of the time, in seconds, for which the requests open at `at` lasted
-    /// beyond that instant, summed over these requests. They are assumed to be the longest requests
-    /// of the window.
+    /// Returns an upper bound on the total time, in seconds, for which the requests that are open
+    /// at `at` last beyond that instant. The longest requests of the window are assumed to be the
+    /// open ones.
     fn lasted_beyond_s(&self, at: Nanos) -> f64 {
         let before = self.job.probes.iter().filter(|(probe, _)| self.steps.start(probe.start) < at);
         let longest = before.map(|(probe, times)| self.beyond(probe, times, at)).max();
@@ -215,14 +218,14 @@ impl Edges<'_> {
         longest_first.sum()
     }
 
-    /// Returns the longest time that a request of a probe may have lasted beyond an instant after
-    /// the start of the probe.
+    /// Returns an upper bound on the time for which a request of a probe lasts beyond `at`, an
+    /// instant after the start of the probe.
     fn beyond(&self, probe: &Range<usize>, times: &Distribution, at: Nanos) -> Nanos {
         let latest = self.steps.start(probe.end).min(at) + Nanos(times.max_ns);
         latest.saturating_sub(at)
     }
 
-    /// Returns an upper bound of the number of requests that are open at an instant. The number is
+    /// Returns an upper bound on the number of requests that are open at an instant. The number is
     /// known only where a step begins; at any other instant, each client is assumed to have an open
     /// request.
     fn open_at(&self, at: Nanos) -> u64 {
@@ -233,8 +236,8 @@ impl Edges<'_> {
         if is_bound { self.open[step].min(clients) } else { clients }
     }
 
-    /// Returns the sum of the response times and pauses in the probes that begin in some steps,
-    /// minus the time of the clients in these probes, in seconds.
+    /// Returns the surplus of the probes that begin in `steps`, in seconds: the sum of their
+    /// response times and pauses, minus the time of the clients in them.
     fn surplus_s(&self, steps: Range<usize>) -> f64 {
         let probes = self.job.probes.iter().filter(|(probe, _)| steps.contains(&probe.start));
         let surplus_s = |(probe, times): &(Range<usize>, Distribution)| {
@@ -244,7 +247,7 @@ impl Edges<'_> {
         probes.map(surplus_s).sum()
     }
 
-    /// Returns the time, in seconds, for which the job sends requests within some steps.
+    /// Returns the time, in seconds, for which the job sends requests within `steps`.
     fn length_s(&self, steps: Range<usize>) -> f64 {
         let begin = self.steps.start(steps.start).max(self.asked.start);
         let end = self.steps.start(steps.end).min(self.asked.end);

@@ -52,9 +52,9 @@ impl CheckInput<'_> {
     }
 
     /// Returns the changes between consecutive readings in the window, each with the time of the
-    /// later reading. For readings that represent several samples, it is the largest change from
-    /// one sample to the next, because over the whole time of a reading the clock may drift by
-    /// more.
+    /// later reading. If a reading represents several samples, its change is the largest one from
+    /// one sample to the next, because over the whole time of a reading the clock may drift by more
+    /// than is allowed.
     fn steps_of(&self, observed: &Observed) -> Vec<(Nanos, f64)> {
         let window = self.evidence.window();
         let pairs = observed.points.windows(2);
@@ -82,7 +82,7 @@ impl CheckInput<'_> {
     }
 
     /// Returns the two thirds of the window whose means differ most, in the order of time. Pairs
-    /// with a material difference take precedence. `None` if a third has too few readings.
+    /// with a difference that matters take precedence. `None` if a third has too few readings.
     fn most_different_thirds(&self, observed: &Observed) -> Option<[(WindowThird, Sample); 2]> {
         let window = self.evidence.window();
         let third = Nanos(self.evidence.window_length().0 / 3);
@@ -102,8 +102,8 @@ impl CheckInput<'_> {
     }
 }
 
-/// Returns the largest change between two samples, from the sample of one reading to the sample of
-/// the next.
+/// Returns the largest change from one sample to the next, among the samples that a reading
+/// represents. For a reading of a single sample, it is the change since the reading before.
 fn step(observed: &Observed, before: (Nanos, f64), reading: (Nanos, f64)) -> f64 {
     let Some(range) = observed.range_at(reading.0) else { return reading.1 - before.1 };
     let per_s = if -range.least > range.most { range.least } else { range.most };
@@ -143,7 +143,8 @@ impl Sample {
         self.mean > 0.0
     }
 
-    /// Returns true if a later sample differs materially and beyond chance.
+    /// Returns true if a later sample differs by more than chance explains, and by enough to
+    /// matter.
     fn differs_from(self, later: Sample) -> bool {
         let difference = (later.mean - self.mean).abs();
         difference > SIGNIFICANT_ERRORS * self.error_with(later)

@@ -1,8 +1,8 @@
 //! Checks that the offered load matched its schedule, in number and in evenness.
 //!
-//! Both are judged by chance, as in a Poisson process, *and* by a material size: with many
-//! requests, chance alone would flag trivial differences; with few requests, it would allow large
-//! ones.
+//! A difference counts only if it is larger than chance explains in a Poisson process, *and* large
+//! enough to matter: with many requests, trivial differences are significant; with few requests,
+//! chance alone causes large ones.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::backlog::Arrivals;
 use crate::check::{Check, CheckKind, Status, Unit};
 use crate::finding::{Finding, Irregularity, JobObstacle, RateDifference, Seconds, Sending};
 
-/// Relative differences of the rate beyond which a run is suspect or invalid.
+/// Relative differences of the rate beyond which a run is SUSPECT or INVALID.
 const RATE_SUSPECT: f64 = 0.01;
 const RATE_INVALID: f64 = 0.05;
 
@@ -22,19 +22,19 @@ const RATE_INVALID: f64 = 0.05;
 /// 0.002: 3.09². For the largest of n numbers, the square grows by about 2 ln n.
 const SQUARED_QUANTILE: f64 = 9.55;
 
-/// Square of a quantile of the normal distribution: chance exceeds 4.42 standard deviations, on
-/// either side, with a probability of 0.00001. A second in which arrivals are missing is far beyond
-/// it, and a run has many seconds.
+/// Square of the standard normal quantile that is exceeded on either side with a probability of
+/// 0.00001: 4.42². The probability is small because a run has many seconds, and a second in which
+/// arrivals are missing is far beyond this quantile.
 const SQUARED_QUANTILE_OF_SECONDS: f64 = 19.5;
 
 /// Minimum number of seconds whose counts are compared with each other.
 const FEWEST_SECONDS: usize = 10;
 
-/// Minimum arrivals per second for counts that are nearly normal.
+/// Minimum mean number of arrivals per step at which the counts are nearly normal.
 const FEWEST_PER_STEP: f64 = 5.0;
 
-/// Minimum number of arrivals in a second for a count that is nearly normal far from its mean: with
-/// fewer, a second without any may be chance.
+/// Minimum number of expected arrivals in a second at which the count is nearly normal even far
+/// from its mean. With fewer, a second without arrivals may be due to chance.
 const FEWEST_IN_A_SECOND: f64 = 25.0;
 
 /// Range of dispersion indices that do not matter.
@@ -76,7 +76,8 @@ impl<'a> CheckInput<'a> {
         let finding = RateDifference { job: worst.name.to_owned(), by: worst.by };
         let status = match worst.by.abs() {
             by if by <= worst.allowed() => Status::Pass,
-            // Chance alone exceeds its limit now and then, but never twice the limit.
+            // Chance alone causes a difference above `chance` now and then, but never one above
+            // twice `chance`.
             by if by <= RATE_INVALID.max(2.0 * worst.chance) => Status::Suspect,
             _ => Status::Invalid,
         };
@@ -155,7 +156,8 @@ impl<'a> CheckInput<'a> {
         !is_recorded && !self.evidence.plan.account(account).job().has_fixed_request_count()
     }
 
-    /// Returns the steps of the window, except a last one that is cut off.
+    /// Compares each step of the window with the schedule. The last step is left out, because it
+    /// may be cut off, and so are steps with too few random arrivals.
     fn seconds(&self, account: AccountId) -> impl Iterator<Item = Second> {
         let steps = &self.evidence.steps;
         let job = self.evidence.plan.account(account).job();
@@ -172,9 +174,9 @@ impl<'a> CheckInput<'a> {
         })
     }
 
-    /// Checks that every due request was sent. Requests that were still waiting after the run had
-    /// waited for them were not sent. Jobs whose load exceeds the capacity are judged by the check
-    /// `backlog` instead.
+    /// Checks that every due request was sent. A request that was still waiting when the drain
+    /// ended was not sent. Jobs whose load exceeds the capacity are judged by the check `backlog`
+    /// instead.
     pub(super) fn achieved(&self) -> Check {
         let not_possible = |why| CheckKind::Achieved.not_possible(why);
         let scheduled = || self.whole_jobs().filter(|account| self.has_schedule(*account));
@@ -297,7 +299,7 @@ impl Second {
     }
 }
 
-/// Deviation of a difference that chance cannot explain, in standard deviations.
+/// Deviation, in standard deviations, that stands for a difference that chance cannot explain.
 const BEYOND_CHANCE: f64 = 1e3;
 
 /// Returns true if arrival times are random.
@@ -316,7 +318,7 @@ fn is_random(schedule: &Schedule) -> bool {
 struct Dispersion {
     /// Variance divided by the mean: 1 for a Poisson process.
     index: f64,
-    /// Index as a standard normal number.
+    /// The index as a standard normal number.
     z: f64,
 }
 
@@ -324,7 +326,7 @@ impl Dispersion {
     /// Returns the index of dispersion of counts per step (Cox and Lewis, The Statistical Analysis
     /// of Series of Events, section 6.3). Multiplied by its degrees of freedom, it has the
     /// distribution of χ², whose cube root is nearly normal (Wilson and Hilferty). A shorter last
-    /// step is left out.
+    /// step is left out. Returns `None` with too few steps or arrivals.
     fn of(counts: &[f64], lengths: &[Nanos]) -> Option<Dispersion> {
         let usual = *lengths.first()?;
         let whole = lengths.iter().take_while(|length| **length == usual).count();
@@ -351,7 +353,7 @@ mod tests {
 
     use super::*;
 
-    /// Simulates the counts per second of a Poisson process.
+    /// Returns the simulated counts per second of a Poisson process.
     fn counts(run: u64, seconds: usize, rate: f64) -> Vec<f64> {
         let mut draw = Stream::new(Seed(1), "test", "arrivals").draw(run);
         let mut counts = vec![0.0; seconds];

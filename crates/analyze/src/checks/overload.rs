@@ -49,7 +49,7 @@ impl CheckInput<'_> {
         }
     }
 
-    /// Returns a finding if requests were rejected.
+    /// Returns the check with the status SUSPECT if requests were rejected; otherwise `None`.
     fn rejected_check(&self) -> Option<Check> {
         let rejected = Some(self.all().balance.rejected()).filter(|rejected| *rejected > 0)?;
         let full = self.jobs().filter(|(.., counts)| counts.balance.rejected() > 0);
@@ -58,7 +58,8 @@ impl CheckInput<'_> {
         Some(judged.conclude(Status::Suspect, Finding::Backlog(Backlog::QueuesFull { jobs })))
     }
 
-    /// Returns a finding if jobs left too many requests unsent and no backlog grew.
+    /// Returns the check with the status SUSPECT if jobs left too many requests unsent and no
+    /// backlog grew; otherwise `None`.
     fn unsent_check(&self) -> Option<Check> {
         let places = || self.whole_jobs().filter(|account| self.has_schedule(*account));
         if places().any(|account| self.grows(account)) {

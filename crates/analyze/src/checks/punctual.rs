@@ -30,7 +30,7 @@ const INVALID_RATIO: f64 = 5.0;
 /// Send lag of the requests of a job.
 struct Lag<'a> {
     job: &'a str,
-    /// Part of the requests to which the lag applies.
+    /// Part of the requests whose lag is at least this long.
     part: LatePart,
     ns: f64,
     limit_ns: f64,

@@ -8,7 +8,7 @@ use crate::check::{Check, CheckKind, Status, Unit};
 use crate::evidence::Step;
 use crate::finding::{Failures, Files, Finding, JobObstacle, Outcomes, Requests, WrongResults};
 
-/// Fraction of unexpected errors beyond which a run is suspect.
+/// Fraction of unexpected errors beyond which a run is SUSPECT.
 const ERRORS_SUSPECT: f64 = 0.001;
 
 impl CheckInput<'_> {
@@ -50,8 +50,8 @@ impl CheckInput<'_> {
         judged.conclude(status, Finding::Balance(outcomes))
     }
 
-    /// Checks that no requests failed unexpectedly. The job with the largest error rate counts: one
-    /// that fails completely must not hide behind a busier one.
+    /// Checks that no requests failed unexpectedly. The job with the largest error rate decides: a
+    /// busier job must not hide one that fails completely.
     pub(super) fn errors(&self) -> Check {
         let accounts = (0..self.counts.len() as u16).map(AccountId);
         let rates = accounts.map(|account| (account, self.error_rate(account)));
@@ -76,7 +76,7 @@ impl CheckInput<'_> {
         judged.conclude(status, Finding::Errors(finding))
     }
 
-    /// Returns the class of most of a job's unexpected errors.
+    /// Returns the class with the most unexpected errors of a job; `None` without such errors.
     fn class_of_errors(&self, account: AccountId) -> Option<Class> {
         let accepted = &self.evidence.plan.account(account).requests().accepted;
         let excuses_drain = self.excuses_drain(account);

@@ -24,7 +24,7 @@ const OTHER_CLIENTS_PER_S: f64 = 5.0;
 /// Largest error of a server's uptime, in seconds, if it is reported in whole seconds.
 const UPTIME_ERROR_S: f64 = 2.5;
 
-/// First words of statements that are one transaction each outside of an explicit transaction.
+/// First words of statements each of which is one transaction if it is not part of an explicit one.
 const SINGLE_TRANSACTION_WORDS: [&str; 21] = [
     "select", "with", "insert", "update", "delete", "replace", "merge", "values", "table",
     "explain", "show", "create", "drop", "alter", "truncate", "lock", "notify", "listen",
@@ -38,7 +38,7 @@ const SEVERAL_TRANSACTIONS_WORDS: [&str; 1] = ["concurrently"];
 /// Amount of log, in bytes, below which a checkpoint has almost nothing to write.
 const NEGLIGIBLE_LOG: f64 = 1_048_576.0;
 
-/// Minimum number of checkpoint cycles in a run for a cycle to be representative.
+/// Minimum number of checkpoint cycles in a run that represents them.
 const ENOUGH_CYCLES: f64 = 2.0;
 
 /// The series of a counter of the server, and the series of the part that Assay's own traffic
@@ -203,7 +203,8 @@ impl<'a> CheckInput<'a> {
         }
     }
 
-    /// Compares a counter with the jobs' ranges.
+    /// Compares a counter of the server with the numbers of the jobs: `named` contains the smallest
+    /// and the largest possible number of each. Returns an empty list if the counter was not read.
     fn compare(&self, counter: ComparedCounter, named: &[[u64; 2]]) -> Vec<CounterComparison> {
         let grown = |metric| self.evidence.server_counters.growth(metric);
         let Series { all, own, own_at_most } = Series::of(counter);
@@ -273,7 +274,7 @@ impl<'a> CheckInput<'a> {
             let job = either.requests();
             let answered: u64 = named.statements.iter().sum();
             let around = if job.transaction { 2 * named.executed() } else { 0 };
-            // Include a rollback, and a session that ends another session.
+            // Include a rollback, and the statements of a session that ends another session.
             let most = job.statements.len() as u64 + 5;
             [answered + around, answered + around + named.uncertain() * most]
         });
@@ -286,7 +287,7 @@ fn is_plain(requests: &Requests) -> Result<(), CounterObstacle> {
     let odd = requests.statements.iter().find(|statement| {
         let word = statement.first_word().map(str::to_ascii_lowercase);
         let is_known = word.is_some_and(|word| SINGLE_TRANSACTION_WORDS.contains(&word.as_str()));
-        // Spliced text may be another statement.
+        // A statement with spliced text has no sample: the text may contain another statement.
         let text = statement.sample().map(|text| text.to_ascii_lowercase());
         let has = |text: &str| SEVERAL_TRANSACTIONS_WORDS.iter().any(|word| text.contains(word));
         !is_known || text.is_none_or(|text| has(&text))
@@ -300,8 +301,7 @@ fn is_plain(requests: &Requests) -> Result<(), CounterObstacle> {
     }
 }
 
-/// Returns the significance of the checkpoint cycles of a run in which the server wrote this many
-/// bytes of log.
+/// Classifies the checkpoint cycles of a run in which the server wrote this many bytes of log.
 fn coverage(cycles: Cycles, written_bytes: f64) -> Coverage {
     if written_bytes < NEGLIGIBLE_LOG {
         Coverage::NothingToWrite

@@ -1,8 +1,9 @@
 //! Checks that the system was in a steady state.
 //!
 //! If the response time drifts or changes abruptly, quantiles of the window describe neither the
-//! time before the change nor the time after it. Both checks use the medians of consecutive parts
-//! of the window; a change must be beyond chance and material.
+//! time before the change nor the time after it. Both checks use the medians of the response times
+//! in consecutive parts of the window. A change counts only if it is larger than chance explains,
+//! and large enough to matter.
 
 use base::AccountId;
 use std::ops::Range;
@@ -15,10 +16,10 @@ use crate::distribution::Distribution;
 use crate::finding::{Finding, JobObstacle, MedianChange, WarmUp};
 use crate::warmup::{SteadyStart, WarmupEnd, has_varying_rate, runs_throughout};
 
-/// Relative change over the window below which a drift is immaterial.
+/// Relative change over the window below which a drift is too small to matter.
 const DRIFT_MATTERS: f64 = 0.05;
 
-/// Relative change below which a step is immaterial.
+/// Relative change below which a step is too small to matter.
 const STEP_MATTERS: f64 = 0.03;
 
 /// Minimum number of parts of a window.
@@ -30,8 +31,8 @@ const FEWEST_PARTS_ON_SIDE: usize = 3;
 /// Minimum number of requests in a part for a median.
 const FEWEST_REQUESTS: u64 = 30;
 
-/// Value that the largest t over all positions of a step exceeds with a probability of 0.002 if the
-/// numbers are independent and normal, for 10 to 20 parts; found by 60,000 simulations.
+/// For 10 to 20 parts: the value that the largest t over all positions of a step exceeds with a
+/// probability of 0.002 if the numbers are independent and normal. Found by 60,000 simulations.
 const SIGNIFICANT_T: [f64; 11] = [5.95, 5.62, 5.48, 5.28, 5.18, 5.03, 4.95, 4.87, 4.78, 4.74, 4.67];
 
 /// A change of the response time.
@@ -102,7 +103,7 @@ impl<'a> CheckInput<'a> {
         kind.of(Unit::Percent, by * 100.0, matters * 100.0).conclude(status, finding(change))
     }
 
-    /// Returns the reason why times may change intentionally; `None` if there is none.
+    /// Returns the reason why response times may change by intention; `None` if there is none.
     fn not_steady_obstacle(&self) -> Option<JobObstacle> {
         let jobs = &self.evidence.plan.jobs;
         if jobs.iter().any(|job| !runs_throughout(job, self.evidence.window())) {
@@ -136,7 +137,7 @@ impl<'a> CheckInput<'a> {
 }
 
 /// Returns the medians of the parts of a window; `None` if there are too few parts, or too few
-/// requests in one.
+/// requests in one of them.
 fn medians(parts: &[(Range<usize>, Distribution)]) -> Option<Vec<f64>> {
     if parts.len() < FEWEST_PARTS {
         return None;
@@ -148,7 +149,7 @@ fn medians(parts: &[(Range<usize>, Distribution)]) -> Option<Vec<f64>> {
     parts.iter().map(median).collect()
 }
 
-/// Returns the change with the largest |t| by Student's t.
+/// Returns the change of level with the largest |t| by Student's t; `None` with too few parts.
 fn largest_step(parts: &[f64]) -> Option<LevelChange> {
     let indexes = FEWEST_PARTS_ON_SIDE..(parts.len() + 1).saturating_sub(FEWEST_PARTS_ON_SIDE);
     indexes
@@ -156,7 +157,7 @@ fn largest_step(parts: &[f64]) -> Option<LevelChange> {
         .max_by(|a, b| a.t.abs().total_cmp(&b.t.abs()))
 }
 
-/// Returns the value that Student's t of this number of parts seldom exceeds by chance.
+/// Returns the value of [`SIGNIFICANT_T`] for this number of parts.
 fn significant_t(parts: usize) -> f64 {
     SIGNIFICANT_T[parts.clamp(FEWEST_PARTS, FEWEST_PARTS + SIGNIFICANT_T.len() - 1) - FEWEST_PARTS]
 }

@@ -11,7 +11,7 @@ use crate::check::{Check, CheckKind, Status, Unit};
 use crate::finding::{self, Finding, Outages};
 use crate::refused::MISSING_ALLOWED;
 
-/// Average number of connections of a job.
+/// Connections of a job: the configured number, and the mean number of open ones.
 struct Connections<'a> {
     job: &'a str,
     configured: u32,
@@ -26,8 +26,8 @@ impl Connections<'_> {
 }
 
 impl<'a> CheckInput<'a> {
-    /// Checks that the target was reachable all the time. In a sweep over its servers, none of them
-    /// may be lost even for a while, because the run would then use fewer servers.
+    /// Checks that the target was reachable all the time. In a sweep over the number of servers, no
+    /// server may be lost even briefly, because the run would then use fewer servers.
     pub(super) fn outage(&self) -> Check {
         let outages = self.outages();
         let away: Nanos =
@@ -74,15 +74,16 @@ impl<'a> CheckInput<'a> {
         began.min_by_key(|event| event.at)
     }
 
-    /// Returns the error with which the only target of the run began to refuse connections.
+    /// Returns the error with which the only target of the run began to refuse connections; `None`
+    /// if there is no such error, or if the run has several targets.
     fn refusal(&self) -> Option<EventError> {
         let has_one_target = self.evidence.plan.named_targets().next().is_none();
         self.first_refusal(|event| has_one_target && event.error.is_some())?.error
     }
 
     /// Returns the outages of the target. Each lane reports them for itself and for each server of
-    /// the target. Here the target is down while any lane reports any of its servers down. An
-    /// outage whose end was not reported lasts until the end of the run.
+    /// the target. The target counts as down while any lane reports any server of the target as
+    /// down. An outage whose end was not reported lasts until the end of the run.
     fn outages(&self) -> Vec<Range<Nanos>> {
         let mut outages: Vec<Range<Nanos>> = Vec::new();
         let mut away = 0u32;
@@ -137,7 +138,8 @@ impl<'a> CheckInput<'a> {
         judged.conclude(status, Finding::Connections(finding))
     }
 
-    /// Returns the connections of a job that keeps a fixed number of them for its whole duration.
+    /// Returns the connections of a job that keeps a fixed number of them for its whole duration;
+    /// `None` for other jobs.
     fn connections_of(&self, account: AccountId) -> Option<Connections<'a>> {
         let job = self.evidence.plan.account(account).job();
         let configured = match job.pacing {

@@ -60,8 +60,8 @@ impl FalsePositives {
         (self.comparisons > 0).then(|| f64::from(self.rejections) / f64::from(self.comparisons))
     }
 
-    /// Returns true if there are more rejections than chance explains: on a sound machine at most 2
-    /// % of the counts are that large. For 20 comparisons, more than 3 rejections are too many.
+    /// Returns true if there are more rejections than chance explains: on a sound machine, at most
+    /// 2 % of the counts are that large. For 20 comparisons, more than 3 rejections are too many.
     pub fn is_unfit(&self) -> bool {
         self.rejections > most_rejections(self.comparisons)
     }
@@ -113,7 +113,9 @@ mod tests {
         assert_eq!(count(&[pair(100.0); 12]), (0, 0));
     }
 
-    /// P(more than 3 of 20) is 1.6 %, P(more than 2) 7.5 %.
+    /// If each of 20 comparisons finds a difference by chance with a probability of 5 %, more than
+    /// 2 find one with a probability of 7.5 %, and more than 3 with 1.6 %. So a machine is judged
+    /// unfit at 4 false alarms.
     #[test]
     fn machine_is_unfit_only_beyond_chance() {
         let of = |comparisons, rejections| FalsePositives { comparisons, rejections };

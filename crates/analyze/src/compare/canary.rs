@@ -35,23 +35,23 @@ pub enum MachineChange {
     BetweenArms {
         /// The arm.
         arm: ArmId,
-        /// The change.
+        /// The change, as a fraction.
         change: f64,
         /// Interval of the change.
         interval: ChangeInterval,
-        /// Probability with which the interval errs.
+        /// Probability with which the interval misses the true change.
         alpha: f64,
         /// True if the change is at least half as large as the change of a declared metric.
         is_decisive: bool,
     },
     /// The machine became faster or slower from the first run to the last.
     Drift {
-        /// The change.
+        /// The change, as a fraction.
         change: f64,
     },
 }
 
-/// Returns the changes of the machine that the canaries show beyond their noise.
+/// Returns the changes of the machine that the canaries show and that their noise does not explain.
 pub fn machine_changes(
     design: &Design,
     runs: &[CountedRun<'_>],
@@ -83,7 +83,8 @@ fn between_arms(
     let alpha = ALPHA / (design.arms - 1) as f64;
     let interval = paired.interval(alpha)?;
     let change = paired.change();
-    // Only a ratio can be compared with the ratio of two speeds.
+    // The machine's change is a ratio, so only a metric's change that is a ratio is compared with
+    // it.
     let is_ratio = |metric: &RunMetric| metric.quantity.scale() == Scale::Ratio;
     let declared = arm.changes.iter().filter(|one| !one.is_exploratory && is_ratio(&one.metric));
     let is_explained = |by: f64| change.abs() * 2.0 >= by.abs();

@@ -42,7 +42,7 @@ pub struct Terms<'a> {
     /// Smallest changes that matter.
     pub deltas: &'a Deltas,
     /// The job whose load saturates the baseline. Where this load overloads an arm on purpose, the
-    /// throughput that the arms carry is compared, although the rate is given.
+    /// throughput that the arms achieve is compared, although the rate is given.
     pub saturated: Option<&'a str>,
 }
 
@@ -55,7 +55,7 @@ pub struct ArmSample<'a> {
     pub arm: ArmId,
     /// Plan of the looks at these runs.
     pub looks: LookPlan,
-    /// The runs.
+    /// The runs of both.
     pub runs: Sample<'a>,
 }
 
@@ -93,8 +93,8 @@ pub struct MetricChange {
     pub metric: RunMetric,
     /// True if the metric was not declared before the experiment.
     pub is_exploratory: bool,
-    /// Probability with which its interval misses the true change. Primary metrics share the error
-    /// of a look; an exploratory metric has the whole error of a look.
+    /// Probability with which the interval of the change misses the true change. Primary metrics
+    /// share the error of a look; an exploratory metric has the whole error of a look.
     pub alpha: f64,
     /// Smallest change that matters, as a fraction.
     pub delta: f64,
@@ -112,7 +112,7 @@ pub struct Compared {
     pub values: SampleValues,
     /// Means over the runs of the baseline and of the arm, in the unit of the metric.
     pub means: [f64; 2],
-    /// Estimated change.
+    /// Estimated change: a fraction, or a difference for metrics that are compared by difference.
     pub change: f64,
     /// Interval of the change; `None` without scatter.
     pub interval: Option<ChangeInterval>,
@@ -123,7 +123,7 @@ pub struct Compared {
     /// Change of a run in the second position of its pair relative to a run of the same arm in the
     /// first position; `None` if it was not fitted.
     pub order_effect: Option<f64>,
-    /// Conclusion.
+    /// Conclusion from the interval.
     pub conclusion: Conclusion,
 }
 
@@ -236,8 +236,8 @@ fn overloading_job<'a>(terms: Terms<'a>, runs: &Sample<'_>) -> Option<&'a str> {
     terms.saturated.filter(|_| overloaded(terms, runs).contains(&true))
 }
 
-/// Returns the declared metrics: the metrics of the bets and of the terms, otherwise the metrics of
-/// each job, or the rates of the loads if there is no job.
+/// Returns the declared metrics: the metrics of the bets and of the terms. If there are none, the
+/// throughput or the p99 of each job is declared or, without jobs, the rates of the loads.
 pub(super) fn primary_metrics(terms: Terms<'_>, runs: &Sample<'_>) -> Vec<RunMetric> {
     let Some(figures) = runs.first() else { return Vec::new() };
     let mut declared: Vec<RunMetric> = terms
@@ -281,8 +281,8 @@ fn default_metric(figures: &RunFigures, job: &str, overloading: Option<&str>) ->
     }
 }
 
-/// Returns the other metrics that at least one run has, in the order of reports, without those that
-/// must be declared.
+/// Returns the metrics besides the declared ones that at least one run has, in the order of
+/// reports, without those that must be declared.
 fn exploratory_metrics(primary: &[RunMetric], runs: &Sample<'_>) -> Vec<RunMetric> {
     let runs = [runs.side(0), runs.side(1)].concat();
     let measured: BTreeSet<&RunMetric> =
@@ -341,7 +341,7 @@ pub(super) mod tests {
     use crate::compare::figures::Missing;
     use workload::question::ChangeRange;
 
-    /// Figures of a closed job `read` and an open job `write`.
+    /// Returns the figures of a closed job `read` and an open job `write`.
     pub(in crate::compare) fn figures(throughput: f64, p99: f64) -> RunFigures {
         let bare = RunFigures::bare(&["read", "write"]);
         let mut figures = RunFigures { limiter: Component::DatabaseCpu, ..bare };
@@ -446,8 +446,8 @@ pub(super) mod tests {
         assert_eq!(refused.bets[0].1, None);
     }
 
-    /// Figures of the open job `read` that carries `per_s` requests per second: its whole rate if
-    /// it keeps up.
+    /// Returns the figures of the open job `read`, which completes `per_s` requests per second: its
+    /// whole rate if it keeps up.
     fn offered(per_s: f64, keeps_up: bool) -> RunFigures {
         let mut figures = RunFigures::bare(&["read"]);
         let of = |quantity| RunMetric::of(quantity, "read");
@@ -463,7 +463,7 @@ pub(super) mod tests {
         figures
     }
 
-    /// Compares eight rounds at 300 requests per second with an arm that carries only about 250.
+    /// Compares eight rounds at 300 requests per second with an arm that completes only about 250.
     fn compared_at_300(arm_keeps_up: bool, saturated: Option<&str>) -> ArmComparison {
         let round = |second: usize| {
             let noise = [0.3, -0.2, 0.1, 0.0, -0.3, 0.2, -0.1, 0.4][second];

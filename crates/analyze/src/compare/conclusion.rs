@@ -83,8 +83,8 @@ impl Conclusion {
     }
 }
 
-/// Returns the number of further pairs after which a claim or an equivalence is probable, whichever
-/// is sooner.
+/// Returns the number of further pairs after which a claim or an equivalence is probable: the
+/// smaller number of the two. `None` if both are too large.
 pub(super) fn pairs_to_conclude(paired: &Paired, delta: f64, alpha: f64) -> Option<u32> {
     let change = paired.change();
     let inner = if change < 0.0 { -delta } else { delta };
@@ -140,9 +140,9 @@ mod tests {
         Paired::of(&pairs, Scale::Ratio, OrderModel::Random).unwrap()
     }
 
-    /// With a spread of 2 % and a change of 3 %, the interval clears 1 % when t · 2 % / √n is below
-    /// 1.96 %: 7 pairs are enough. As 8 have run, the answer is one more. With a change of 2 %, 18
-    /// pairs are needed.
+    /// With a spread of 2 % and a change of 3 %, the interval lies above 1 % if t · 2 % / √n is
+    /// below 1.96 %: 7 pairs are enough. As 8 have run already, the answer is 1, the smallest
+    /// possible answer. With a change of 2 %, 18 pairs are needed.
     #[test]
     fn further_pairs_follow_from_the_spread() {
         assert_eq!(pairs_to_conclude(&paired(0.03, 0.02), 0.01, 0.05), Some(1));

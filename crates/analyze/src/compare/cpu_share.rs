@@ -50,9 +50,9 @@ pub struct ObservedServer {
 }
 
 impl ObservedServer {
-    /// Returns the processes of a run, on the machine on which they use the most processor time;
-    /// `None` if the target has servers on several machines, because no machine shows the use of
-    /// all of them.
+    /// Returns the server's processes in a run, on the machine on which they use the most processor
+    /// time; `None` if the target has servers on several machines, because no machine shows the use
+    /// of all of them.
     pub fn of(evidence: &Evidence) -> Option<ObservedServer> {
         let processes = server_processes(evidence)?;
         let proxies = evidence.observed_on(&processes, server::PROXIES);

@@ -43,8 +43,7 @@ pub struct RunFigures {
     pub cpu: Vec<CpuShare>,
     /// SLOs of the jobs.
     pub slos: Vec<RunSlo>,
-    /// Jobs or parts whose successes say nothing about the database, each with the kind of these
-    /// successes.
+    /// Jobs or parts whose successes say nothing about the database, each with the reason.
     pub empty_success: Vec<(String, EmptySuccess)>,
     /// Errors by class and code, with the names of their jobs or parts.
     pub errors: Vec<(String, ErrorSummary)>,
@@ -72,7 +71,8 @@ impl JobRates {
     /// Maximum number of parts of a window.
     pub const MOST: usize = 120;
 
-    /// Returns the rates of a job. An incomplete part at the end has no rate.
+    /// Returns the rates of a job. A part with less than half of the length of the longest one has
+    /// no rate.
     fn of(evidence: &Evidence, account: AccountId, job: &JobSummary) -> JobRates {
         let steps = &evidence.steps;
         let window = steps.window();
@@ -116,14 +116,14 @@ pub struct RunVerdict {
     pub instrument: Status,
     /// Gravest status of the checks of the database and the workload.
     pub system: Status,
-    /// Checks that object, with their status.
+    /// Checks whose status is SUSPECT or INVALID, with this status.
     pub objections: Vec<(CheckKind, Status)>,
-    /// All checks with their findings; empty if only those that object are known.
+    /// All checks with their findings; empty if only the checks of `objections` are known.
     pub checks: Vec<Check>,
 }
 
 impl RunVerdict {
-    /// Creates the verdict from checks that object; those that pass are ignored.
+    /// Creates the verdict from checks with their status; checks that pass are ignored.
     pub fn new(checks: impl IntoIterator<Item = (CheckKind, Status)>) -> RunVerdict {
         let judged = |(kind, status): (CheckKind, Status)| (kind, status, kind.judged_domain());
         RunVerdict::divide(checks.into_iter().map(judged))
@@ -159,7 +159,7 @@ impl RunVerdict {
         self.instrument.max(self.system)
     }
 
-    /// Returns the checks that object with this status.
+    /// Returns the checks with this status, which is SUSPECT or INVALID.
     pub fn with(&self, status: Status) -> impl Iterator<Item = CheckKind> {
         let with_it = self.objections.iter().filter(move |(_, objection)| *objection == status);
         with_it.map(|(kind, _)| *kind)
@@ -253,9 +253,9 @@ impl RunFigures {
         self.carried.iter().find(|(known, _)| known == metric).map(|(_, per_s)| *per_s)
     }
 
-    /// Returns a metric with the name of the only job or table that has it. It has no name if it
-    /// belongs to the whole run, or if no job or table has it or several do. A mix is one job: its
-    /// parts must be named.
+    /// Returns a metric with the name of the only job or table that has it. The metric has no name
+    /// if it belongs to the whole run, if no job or table has it, or if several have it. A mix is
+    /// one job: its parts must be named.
     pub fn resolve(&self, metric: &RunMetric) -> RunMetric {
         if metric.of.is_some() {
             return metric.clone();
@@ -444,7 +444,7 @@ fn milliseconds(times: &Distribution, statistic: TimeStatistic) -> Option<f64> {
 
 #[cfg(test)]
 impl RunFigures {
-    /// Figures of a VALID run without any metric.
+    /// Returns the figures of a VALID run without any metric.
     pub(crate) fn bare(jobs: &[&str]) -> RunFigures {
         RunFigures {
             verdict: RunVerdict::new([]),

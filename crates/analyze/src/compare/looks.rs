@@ -41,7 +41,7 @@ pub enum NextStep {
         /// Number of pairs in all.
         pairs: u32,
     },
-    /// Judge the first pairs, exactly this number, and record the look.
+    /// Judge exactly this many pairs, the first ones, and record the look.
     Look {
         /// Number of pairs to judge.
         pairs: u32,

@@ -3,9 +3,9 @@
 //! The unit of analysis is one run. [`RunFigures`] hold one number per metric; a round runs each
 //! arm once, and a round's two numbers of a metric are a [`Pair`]. [`Paired`] estimates the change
 //! from the pairs, [`LookPlan`] determines when the estimate may be judged, and [`Conclusion`] and
-//! [`BetOutcome`] are the results. [`compare()`] combines these for all metrics of an experiment.
-//! [`Unpaired`] compares runs that were not interleaved, and [`compare_samples()`] both kinds of
-//! [`Sample`]. [`objections()`] returns the reasons not to compare runs.
+//! [`BetOutcome`] are the results. [`compare()`] judges all metrics of an experiment in this way.
+//! [`Unpaired`] compares runs that were not interleaved, and [`compare_samples()`] compares both
+//! kinds of [`Sample`]. [`objections()`] returns the reasons not to compare runs.
 //!
 //! Method: paired differences of logarithms and Student's t, with few planned looks and
 //! Bonferroni's correction over looks and bets. The self-test measures its rates of error.

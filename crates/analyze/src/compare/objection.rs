@@ -50,7 +50,7 @@ pub enum Problem {
         /// The checks that failed.
         checks: Vec<CheckKind>,
     },
-    /// Facts differ that must be equal.
+    /// Facts that must be equal differ.
     Differs {
         /// Kind of the objection.
         kind: ObjectionKind,
@@ -103,7 +103,7 @@ pub struct RunConditions {
     pub environment: Vec<(String, String)>,
 }
 
-/// A group of runs before it is compared.
+/// A group of runs before the comparison.
 #[derive(Clone, Debug)]
 pub struct GroupConditions<'a> {
     /// The runs, at least one.

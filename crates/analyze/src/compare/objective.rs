@@ -24,8 +24,8 @@ pub struct ArmSlo {
     pub missed: u32,
 }
 
-/// Counts, for each SLO, the runs of an arm and those that missed it, in the order of the file.
-/// `runs` are the runs that count.
+/// Returns, for each SLO in the order of the file, the number of runs that count and the number of
+/// those that missed it. `runs` are the runs that count.
 pub fn slos_of<'a>(runs: impl IntoIterator<Item = &'a [RunSlo]>) -> Vec<ArmSlo> {
     let mut counted: Vec<ArmSlo> = Vec::new();
     for slo in runs.into_iter().flatten() {

@@ -20,7 +20,8 @@ pub enum BetOutcome {
     },
 }
 
-/// Judges a bet by the pairs, with an interval that errs with a probability of `alpha`.
+/// Judges a bet by the pairs, with an interval that misses the true change with a probability of
+/// `alpha`.
 pub fn judge_bet(range: ChangeRange, paired: &Paired, alpha: f64) -> BetOutcome {
     let Some(ChangeInterval { low, high }) = paired.interval(alpha) else {
         return BetOutcome::Undecided { more_pairs: None };
@@ -97,7 +98,8 @@ mod tests {
     #[test]
     fn undecided_bet_says_how_many_pairs_it_needs() {
         let range = ChangeRange { first: -0.05, last: -0.25 };
-        // 1 % away from the end: the half-width must shrink from 1.7 to 1 %.
+        // The mean is 1 % away from the end of the range: the half-width must shrink from 1.7 % to
+        // 1 %.
         let BetOutcome::Undecided { more_pairs: Some(more) } =
             judge_bet(range, &paired((-0.06f64).ln_1p(), 0.02), 0.05)
         else {

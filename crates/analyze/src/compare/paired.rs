@@ -52,7 +52,7 @@ pub struct Paired {
     scale: Scale,
     /// Differences of the pairs, without the fitted effect of the order.
     differences: Vec<f64>,
-    /// Estimated difference.
+    /// Estimated mean difference, on the scale of the statistics.
     estimate: f64,
     /// Standard deviation of the differences.
     spread: f64,
@@ -72,11 +72,10 @@ pub(super) const MOST_PAIRS: u32 = 10_000;
 impl Paired {
     /// Estimates the change over pairs.
     ///
-    /// The order effect is fitted only if both orders occur.
+    /// The order effect is fitted only with three pairs or more, and if both orders occur.
     ///
     /// # Errors
-    /// Fails with fewer than two pairs, or three with an order effect, and with a value of 0 or
-    /// less if ratios are compared.
+    /// Fails with fewer than two pairs, and with a value of 0 or less if ratios are compared.
     pub fn of(pairs: &[Pair], scale: Scale, model: OrderModel) -> Result<Paired, Incomparable> {
         let difference =
             |pair: &Pair| Ok(to_scale(pair.arm, scale)? - to_scale(pair.baseline, scale)?);
@@ -181,7 +180,7 @@ impl Paired {
         let parameters = self.differences.len() as f64 - self.freedom;
         let suffices = |pairs: u32| {
             let pairs = f64::from(pairs);
-            // Equivalent to a comparison with the critical t, which takes 60 such probabilities.
+            // Equivalent to a comparison with the critical t, which requires 60 such probabilities.
             two_sided_p(clearance * pairs.sqrt() / self.spread, pairs - parameters) < alpha
         };
         let (mut low, mut high) = (self.pairs(), MOST_PAIRS);
@@ -293,8 +292,8 @@ mod tests {
         assert_eq!(one, Err(Incomparable::TooFew { has: 1, needs: 2 }));
     }
 
-    /// The second run of each pair is 20 % slower: the change is unbiased either way, and the
-    /// fitted interval shows the remaining scatter only.
+    /// The second run of each pair is 20 % slower: the change is unbiased with and without the fit,
+    /// and the interval with the fit shows only the remaining scatter.
     #[test]
     fn fitted_order_effect_leaves_the_scatter() {
         let noise = [0.001, -0.002, 0.0, 0.002, -0.001, 0.0015, -0.0005, 0.001];

@@ -1,8 +1,8 @@
-//! The comparison of two answers to one question: does the first one hold?
+//! Compares the answers of an experiment and of its repetition, to judge if the first answer holds.
 //!
-//! Two experiments estimate the same change independently of each other. The difference of their
-//! estimates has the variance of both together. Its interval follows from Student's t with the
-//! degrees of freedom of Welch and Satterthwaite.
+//! The two experiments estimate the same change independently of each other. The variance of the
+//! difference of their estimates is the sum of the two variances. The interval of the difference
+//! follows from Student's t with the degrees of freedom of Welch and Satterthwaite.
 
 use workload::question::Scale;
 
@@ -16,13 +16,13 @@ use super::standard_error::StandardError;
 /// experiment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Repetition {
-    /// Change of the repetition relative to the first: 0.01 if the arm is now 1 % higher relative
-    /// to the baseline. For metrics that are compared by difference, it is the difference of the
-    /// two changes.
+    /// Relative difference of the two changes: 0.01 if the ratio of the arm to the baseline is 1 %
+    /// higher in the repetition than in the first experiment. For metrics that are compared by
+    /// difference: the second change minus the first.
     pub difference: f64,
     /// Interval of the difference; `None` without scatter.
     pub interval: Option<ChangeInterval>,
-    /// Outcome.
+    /// Judgement on the answer of the first experiment.
     pub outcome: RepetitionOutcome,
 }
 
@@ -33,7 +33,7 @@ pub enum RepetitionOutcome {
     Holds,
     /// The experiments are compatible, but do not confirm each other.
     Undecided,
-    /// The changes differ by more than matters.
+    /// The changes differ by more than the smallest change that matters.
     Contradicts,
 }
 
@@ -48,8 +48,9 @@ impl RepetitionOutcome {
     }
 }
 
-/// Compares the change of a repetition with the first one. `delta` is the smallest change that
-/// matters, and `alpha` the probability with which the interval misses the true difference.
+/// Compares the change in a repetition with the change in the first experiment. `delta` is the
+/// smallest change that matters, and `alpha` the probability with which the interval misses the
+/// true difference.
 ///
 /// # Errors
 /// Fails if the values of an experiment cannot be compared.

@@ -30,9 +30,9 @@ pub enum NotCompared {
     Missing(Missing),
     /// No change can be computed from the values of the metric.
     Incomparable(Incomparable),
-    /// The arms have different data, and do not declare it.
+    /// The arms have different data, and this difference is not declared.
     OtherData,
-    /// Commits survive a crash in one arm only, and the arms do not declare it.
+    /// Commits survive a crash in one arm only, and this difference is not declared.
     OtherDurability,
     /// Runs of the arm or of its baseline are INVALID.
     InvalidRuns,
@@ -107,7 +107,7 @@ impl<'a> Sample<'a> {
     }
 
     /// Estimates the change of a metric. `overloading` is the saturated job, if its load overloads
-    /// a run: its throughput is then compared in all runs.
+    /// a run: the throughput of this job is then compared in all runs.
     pub(super) fn estimate(
         &self,
         metric: &RunMetric,

@@ -14,7 +14,8 @@ pub(crate) struct StandardError {
 /// Largest scatter, as a fraction of the largest value, that counts as rounding of equal values.
 const ROUNDING: f64 = 1e-12;
 
-/// Returns a standard deviation of values, or 0 if they differ by rounding only.
+/// Returns the standard deviation `deviation` of the values, or 0 if the values differ by rounding
+/// only.
 pub(crate) fn scatter(deviation: f64, values: &[f64]) -> f64 {
     let size = values.iter().fold(1.0, |size: f64, value| size.max(value.abs()));
     if deviation <= ROUNDING * size { 0.0 } else { deviation }

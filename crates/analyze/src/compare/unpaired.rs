@@ -60,7 +60,8 @@ impl Unpaired {
     }
 
     /// Returns the interval that misses the true change with a probability of `alpha` if nothing
-    /// but the arm changed between the groups; `None` without scatter.
+    /// but the arm changed between the groups; `None` without scatter, or if a group has a single
+    /// run.
     pub fn interval(&self, alpha: f64) -> Option<ChangeInterval> {
         let half_width = self.error?.half_width(alpha);
         Some(ChangeInterval::around(self.estimate, half_width, self.scale))

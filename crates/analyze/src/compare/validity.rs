@@ -4,7 +4,7 @@
 //! database: its whole round is repeated, because the other runs of the round were measured on the
 //! same machine at the same time. A run that is INVALID because of the database, such as one with
 //! errors, is the result of its arm and is never repeated. SUSPECT runs count: to leave out the
-//! suspect runs of one arm would favour this arm.
+//! SUSPECT runs of one arm would favour this arm.
 
 use super::arm_id::ArmId;
 use super::figures::RunVerdict;
@@ -78,9 +78,9 @@ pub struct ArmValidity {
     /// round.
     pub repeated: u32,
     /// Runs that count and are INVALID because of the database: the number of the round, and the
-    /// checks that object.
+    /// INVALID checks.
     pub invalid: Vec<(u32, Vec<CheckKind>)>,
-    /// Runs that count and are SUSPECT: the number of the round, and the checks that object.
+    /// Runs that count and are SUSPECT: the number of the round, and the SUSPECT checks.
     pub suspect: Vec<(u32, Vec<CheckKind>)>,
 }
 

@@ -87,9 +87,9 @@ impl BestPoint {
 /// same index have the same value in both sweeps.
 ///
 /// The answer holds if the best point of each sweep is, in the other sweep, the best or
-/// [tied](Ranking::Tie) with it. It is contradicted if each is shown to be worse in the other
-/// sweep. Otherwise it is undecided, also if a sweep has no best point or makes no claim about
-/// others.
+/// [tied](Ranking::Tie) with it, and no point is [unproven](Ranking::Unproven). It is contradicted
+/// if the best point of each sweep is shown to be worse in the other sweep. In all other cases it
+/// is undecided, also if a sweep has no best point.
 pub fn repeat_best(first: &BestPoint, second: &BestPoint) -> RepetitionOutcome {
     let (Some(before), Some(now)) = (first.best, second.best) else {
         return RepetitionOutcome::Undecided;
@@ -163,7 +163,7 @@ fn better_of<'a>(rule: &BestRule, first: &'a Candidate, second: &'a Candidate) -
 struct Claim {
     /// Smallest change that matters.
     delta: f64,
-    /// Error probability.
+    /// Error probability of the comparison.
     alpha: f64,
 }
 
@@ -200,7 +200,7 @@ fn compare(rule: &BestRule, best: &Candidate, other: &Candidate, claim: Claim) -
     OtherPoint { point: other.point, change, interval, ranking }
 }
 
-/// Returns the differences between the other point and the best one in their common repeats.
+/// Returns the differences between `other` and the best point in their common repeats.
 fn differences(best: &Candidate, other: &Candidate) -> Vec<f64> {
     let of_best = |repeat: u32| best.values.iter().find(|(known, _)| *known == repeat);
     let of_pair = |(repeat, value): &(u32, f64)| Some(value - of_best(*repeat)?.1);
@@ -227,7 +227,7 @@ mod tests {
     const NOISE: [[f64; 3]; 4] =
         [[1.0, -1.0, 0.3], [-0.5, 0.9, -1.1], [0.2, 1.2, -0.7], [-1.0, -0.1, 0.8]];
 
-    /// Runs of four points whose throughput has these means, with a scatter of about 1 %.
+    /// Returns runs of four points whose throughput has these means, with a scatter of about 1 %.
     fn sweep(throughputs: [f64; 4], repeats: usize) -> Vec<(&'static str, Vec<RunFigures>)> {
         let run = |point: usize, repeat: usize| {
             let throughput = throughputs[point] * (0.01 * NOISE[point][repeat]).exp();
@@ -260,7 +260,8 @@ mod tests {
         }
     }
 
-    /// A point with half of the throughput, in runs that scatter by more than this difference.
+    /// The point has half the mean throughput of the best one, but the runs scatter by more than
+    /// that.
     #[test]
     fn point_that_seems_worse_in_strong_noise_is_undecided() {
         let of = |throughputs: [f64; 3]| throughputs.map(|it| figures(it, 1e4 / it)).to_vec();

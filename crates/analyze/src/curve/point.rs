@@ -5,7 +5,8 @@ use workload::question::{RunMetric, Scale, Subject};
 use crate::check::Status;
 use crate::compare::{Missing, RunFigures, StandardError, scatter, to_scale};
 
-/// Error probability of the interval of each mean, and of the best point and the parameters.
+/// Error probability of the interval of each mean, of the best point, and of the models'
+/// parameters.
 pub const ALPHA: f64 = 0.05;
 
 /// The runs of a sweep at one value of the varied key.
@@ -176,7 +177,7 @@ pub(super) mod tests {
     use crate::check::CheckKind;
     use crate::compare::RunVerdict;
 
-    /// Figures of a run of one closed job, `read`.
+    /// Returns the figures of a run of one closed job, `read`.
     pub(crate) fn figures(throughput: f64, p99_ms: f64) -> RunFigures {
         let of = |quantity| RunMetric::of(quantity, "read");
         let times = [TimeStatistic::P99, TimeStatistic::Mean];

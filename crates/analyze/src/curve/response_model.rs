@@ -18,11 +18,12 @@ use workload::question::{Quantity, RunMetric, TimeStatistic};
 
 use super::point::{ALPHA, CurvePoint, Unusable};
 
-/// Largest gain of the last point over the others that is still a plateau, and largest distance of
-/// a point on the plateau from the largest throughput, as a fraction.
+/// Fraction by which the throughput of the last point may exceed the best of the others if the
+/// throughput has reached a plateau, and by which a point on the plateau may be below the largest
+/// throughput.
 const PLATEAU: f64 = 0.05;
 
-/// Largest excess of P over T that chance explains, as a fraction of T: L is 0 then.
+/// Largest excess of P over T that chance explains, as a fraction of T. Up to this excess, L is 0.
 const SAME: f64 = 0.05;
 
 /// The model, with a prediction for each point.
@@ -54,7 +55,7 @@ pub struct ModelPoint {
     pub predicted_ms: Option<f64>,
     /// Measured mean response time in milliseconds.
     pub measured_ms: f64,
-    /// Measured time divided by the predicted one, minus 1; `None` unless the two are compared.
+    /// (Measured time / predicted time) − 1; `None` unless the two are compared.
     pub deviation: Option<f64>,
     /// Use of the point in the model.
     pub role: PointRole,
@@ -98,7 +99,8 @@ pub enum NoResponseModel {
     NoLowRate,
     /// The throughput still grows at the largest number of clients.
     NoPlateau {
-        /// Gain of this number of clients over the best of the other points, as a fraction.
+        /// Ratio of the throughput at the largest number of clients to the largest throughput of
+        /// the other points, minus 1.
         gain: f64,
     },
     /// One request takes clearly less time than the server needs for each request at the plateau:
@@ -226,8 +228,8 @@ pub fn response_model_of_rates(
 
 /// Returns the plateau of a sweep over rates: the mean throughput of the overloaded points, without
 /// those clearly below the highest of them. A server may slow down when it is overloaded. If
-/// another point has a clearly larger throughput, that throughput is the plateau, and its point
-/// gets [`PointRole::Plateau`].
+/// another point has a clearly larger throughput, that throughput is the plateau, and the role of
+/// this point is set to [`PointRole::Plateau`].
 fn plateau_of_rates(overloaded: &[f64], measured: &mut [MeasuredPoint]) -> f64 {
     let most = overloaded.iter().copied().fold(0.0, f64::max);
     let highest = measured.iter_mut().max_by(|a, b| a.rate_per_s.total_cmp(&b.rate_per_s));
@@ -255,7 +257,7 @@ fn predictions(model: &ResponseModel, measured: &[MeasuredPoint]) -> Vec<ModelPo
         let MeasuredPoint { point, rate_per_s, response_ms, role } = *measured;
         let predicted_ms = match role {
             PointRole::OneRequest | PointRole::Compared => model.response_ms(rate_per_s),
-            // Close to a utilisation of 1, an error of X decides the prediction.
+            // Close to a utilisation of 1, a small error of X dominates the prediction.
             PointRole::Plateau | PointRole::BeyondPeak => None,
         };
         let compared = predicted_ms.filter(|_| role == PointRole::Compared);
@@ -296,9 +298,9 @@ impl Metrics {
     }
 }
 
-/// Returns the plateau of points in the order of their clients: the mean throughput of those within
-/// 5 % of the largest one, if the largest number of clients does not exceed the others by more. It
-/// marks these points, and those beyond the peak.
+/// Returns the plateau of points in the order of their clients: the mean of the throughputs within
+/// 5 % of the largest one. Fails if the throughput at the largest number of clients exceeds all
+/// others by more than 5 %. Sets the role of the points on the plateau and beyond the peak.
 fn plateau(measured: &mut [MeasuredPoint]) -> Result<f64, NoResponseModel> {
     let Some((last, others)) = measured.split_last() else {
         return Err(NoResponseModel::Unusable(Unusable::NoRun));
@@ -325,7 +327,8 @@ mod tests {
     use crate::check::{CheckKind, Status};
     use crate::compare::{Missing, RunVerdict};
 
-    /// Points with their throughput and mean response time.
+    /// Fits the model to points with a value, a throughput and a mean response time in
+    /// milliseconds.
     fn model(all: &[(&str, f64, f64)]) -> Result<ResponseModel, NoResponseModel> {
         let runs: Vec<_> = all
             .iter()
@@ -360,7 +363,7 @@ mod tests {
         assert!(!found.falls());
     }
 
-    /// The largest of several values is larger than their mean by chance.
+    /// The plateau is not the largest of the throughputs, which is too large by chance.
     #[test]
     fn plateau_is_the_mean_of_the_points_on_it() {
         let all = [
@@ -409,7 +412,8 @@ mod tests {
         assert!(server_ms > one_request_ms, "{server_ms} {one_request_ms}");
     }
 
-    /// A single server of 1 ms per request, with the noise of three repeats of five seconds.
+    /// A single server needs 1 ms per request. In three noisy repeats of five seconds, P exceeds T
+    /// by chance, and L is 0.
     #[test]
     fn server_time_above_one_request_by_chance_leaves_no_delay() {
         let noisy =

@@ -59,7 +59,7 @@ pub(super) fn solve<const K: usize>(rows: &[Row<K>]) -> Option<Solution<K>> {
     Some(Solution { parameters, squares: best.squares })
 }
 
-/// Fits the free parameters, with all others at 0; `None` if one becomes negative.
+/// Fits the free parameters, with all others at 0; `None` if a parameter becomes negative.
 fn solve_free<const K: usize>(rows: &[Row<K>], free: [bool; K]) -> Option<Solution<K>> {
     let mut parameters = start(rows, free)?;
     let mut squares = squares(rows, &parameters)?;

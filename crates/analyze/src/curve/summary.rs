@@ -21,12 +21,12 @@ const QUANTILES: [TimeStatistic; 4] =
 pub enum VariedKey {
     /// The number of clients of a job.
     Clients {
-        /// The job.
+        /// Name of the job.
         job: String,
     },
     /// The rate of arrivals of a job.
     Rate {
-        /// The job.
+        /// Name of the job.
         job: String,
     },
     /// Anything else.
@@ -55,9 +55,11 @@ pub struct ArmCurve {
     pub best: Option<BestPoint>,
     /// Mean of the rule's metric at each point; empty without a rule.
     pub judged: Vec<Result<PointMean, Unusable>>,
-    /// The universal scalability law; `None` if the sweep does not vary a number of clients.
+    /// The universal scalability law; `None` if the sweep does not vary the number of clients of a
+    /// closed job.
     pub usl: Option<Result<Usl, NoUsl>>,
-    /// The response-time model; `None` if the sweep varies neither clients nor a rate.
+    /// The response-time model; `None` if the sweep varies neither the clients of a closed job nor
+    /// a rate.
     pub model: Option<Result<ResponseModel, NoResponseModel>>,
 }
 
@@ -70,7 +72,7 @@ pub struct PointSummary {
     pub x: Option<f64>,
     /// Verdicts of the runs that count, in the order of the repeats.
     pub verdicts: Vec<RunVerdict>,
-    /// The limiters of its runs, each once.
+    /// The limiters of the runs, each once.
     pub limiters: Vec<Component>,
     /// The jobs.
     pub jobs: Vec<JobAtPoint>,
@@ -105,7 +107,7 @@ impl PointSummary {
         self.verdicts.iter().map(RunVerdict::status).max().unwrap_or(Status::Pass)
     }
 
-    /// Returns the checks that object with this verdict, each once.
+    /// Returns the checks whose status equals this verdict in a run of the point, each once.
     pub fn objections(&self) -> Vec<CheckKind> {
         let gravest = self.verdict();
         each_once(self.verdicts.iter().flat_map(|run| run.with(gravest)))
@@ -126,8 +128,8 @@ impl JobAtPoint {
 }
 
 impl ArmCurve {
-    /// Summarizes the runs of one arm; `values` are the points with their values as numbers, and
-    /// the rule comes with the smallest changes that matter.
+    /// Summarizes the runs of one arm. `values` are the values of the points as text and, if they
+    /// are numbers, as numbers; `rule` contains the smallest changes that matter.
     pub fn of(
         arm: ArmId,
         values: &[(String, Option<f64>)],
@@ -158,8 +160,9 @@ impl ArmCurve {
         }
     }
 
-    /// Returns the gravest verdict of the arm: INVALID if no point is usable, SUSPECT if a point is
-    /// not VALID. A point that the system does not sustain is a result of the sweep.
+    /// Returns the verdict of the arm: INVALID if no point is usable, SUSPECT if a point is not
+    /// VALID. A single INVALID point makes no arm INVALID, because an unsustained load is a result
+    /// of the sweep.
     pub fn status(&self) -> Status {
         let is_sound = |point: &PointSummary| point.verdict() == Status::Pass && point.runs() > 0;
         match (self.points.iter().any(PointSummary::is_usable), self.points.iter().all(is_sound)) {

@@ -90,7 +90,7 @@ pub enum Peak {
 pub enum NoUsl {
     /// A value of the sweep is not a number, or is below 1 and so is no number of clients.
     NotClients {
-        /// The value.
+        /// The value, as the file writes it.
         value: String,
     },
     /// Too few different numbers of clients have a throughput.
@@ -385,13 +385,14 @@ fn squares_at_peak(sample: &Sample, throughput: f64, estimate: f64) -> f64 {
         let squares = fit.map(|fit| fit.squares).or_else(|| Some(bound()?.squares));
         squares.unwrap_or(f64::INFINITY)
     };
-    /// Half the width of the grid in steps, and the width of a step on the scale of logarithms.
+    /// Number of grid steps on each side of the estimate.
     const STEPS: i32 = 12;
+    /// Width of a grid step, in the natural logarithm of the number of clients.
     const STEP: f64 = 0.5;
     let grid = (-STEPS..=STEPS).map(|step| estimate.ln() + f64::from(step) * STEP);
     let best = grid.min_by(|a, b| at(*a).total_cmp(&at(*b))).unwrap_or_default();
     let (mut low, mut high) = (best - STEP, best + STEP);
-    // Each step keeps two thirds; after 24 the logarithm is known to 0.0001.
+    // Each iteration keeps two thirds of the range; after 24, the logarithm is known to 0.0001.
     for _ in 0..24 {
         let third = (high - low) / 3.0;
         match at(low + third) < at(high - third) {
@@ -410,7 +411,7 @@ fn upper_end(start: f64, first: f64, ceiling: f64, is_inside: impl Fn(f64) -> bo
         if high >= ceiling {
             return ceiling;
         }
-        // The steps grow: 1, 3, 7 … times the first one.
+        // Each range is twice as long as the previous one.
         (low, high) = (high, (high + 2.0 * (high - low)).min(ceiling));
     }
     bisect(low, high, is_inside)
@@ -425,10 +426,11 @@ fn lower_end(start: f64, floor: f64, is_inside: impl Fn(f64) -> bool) -> f64 {
     }
 }
 
-/// Returns the border between a value that is inside and one that is outside.
+/// Returns the border between `inside`, for which `is_inside` is true, and `outside`, for which it
+/// is false.
 fn bisect(mut inside: f64, mut outside: f64, is_inside: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..48 {
-        // Between positive values the ratio is halved, because they may have different magnitudes.
+        // Positive values may have different magnitudes, so their geometric mean is taken.
         let middle = match inside > 0.0 && outside > 0.0 {
             true => (inside * outside).sqrt(),
             false => inside.midpoint(outside),
@@ -528,8 +530,8 @@ mod tests {
         }
     }
 
-    /// Returns the number of 60 fits whose interval contains the true value: of each parameter, and
-    /// of the peak.
+    /// Returns, of 60 fits, the number whose interval contains the true value: for each parameter,
+    /// and for the peak.
     fn covered(parameters: [f64; 3], noise: f64) -> [u32; 4] {
         let mut covered = [0; 4];
         for seed in 0..60 {

@@ -62,7 +62,7 @@ pub enum Problem {
         /// Condition that decides the remedy.
         condition: SleepCondition,
     },
-    /// A server of several cannot be reached.
+    /// One of several servers cannot be reached.
     Unreached {
         /// The reason, without secrets.
         reason: String,
@@ -73,10 +73,10 @@ pub enum Problem {
     NotDurable {
         /// The setting.
         setting: DurableSetting,
-        /// Its value on the server.
+        /// Value of the setting on the server.
         value: String,
     },
-    /// The buffer has the size of a server that was not configured.
+    /// The buffer has no more than the default size of an unconfigured server.
     BufferPool {
         /// The setting with the size.
         setting: BufferSetting,
@@ -116,7 +116,7 @@ impl SleepCondition {
     ];
 }
 
-/// A setting that decides whether commits survive a power failure.
+/// A setting that decides whether commits or pages survive a power failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DurableSetting {
     /// `fsync` of PostgreSQL.
@@ -160,7 +160,7 @@ impl DurableSetting {
         }
     }
 
-    /// Returns true if commits survive a power failure with this value.
+    /// Returns true if commits and pages survive a power failure with this value.
     pub(super) fn is_safe(self, value: &str) -> bool {
         match self {
             DurableSetting::Fsync | DurableSetting::FullPageWrites => value == "on",
@@ -240,7 +240,7 @@ pub struct Diagnosis {
     pub findings: Vec<Finding>,
     /// Checks that were not possible.
     pub not_possible: Vec<NotPossible>,
-    /// Checks that passed, a check of servers on every server.
+    /// Checks that passed; a check of servers only if it passed on every server.
     pub passed: Vec<&'static str>,
 }
 

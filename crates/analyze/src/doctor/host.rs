@@ -18,8 +18,8 @@ pub(super) const CHECKS: [Check<()>; 8] = [
     ("timer", |all, ()| timer(all)),
 ];
 
-/// Largest number of bytes in swap that is accepted. So few may be pages that were not needed for a
-/// long time.
+/// Largest number of bytes in swap that is accepted. This little may be pages that were not needed
+/// for a long time.
 const SWAP_ALLOWED: u64 = 16 << 20;
 
 /// Minimum number of open files for a run whose connections grow in number. A run raises the soft

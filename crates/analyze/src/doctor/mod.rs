@@ -4,7 +4,7 @@
 //! ([`Diagnosis`]). Each check examines one thing. It passes, reports a [`Problem`], or names the
 //! [`MissingFact`] without which it was not possible; `report` writes the sentences about both.
 //! Invariant: each check that applies is in the diagnosis exactly once. A check of servers has a
-//! finding for each server with a problem, and passes if it does on every server.
+//! finding for each server with a problem, and passes if it passes on every server.
 
 mod diagnosis;
 mod host;
@@ -17,7 +17,7 @@ pub use diagnosis::{
 };
 pub use input::{DoctorInput, Lateness, Server, UnreachedServer};
 
-/// Runs all checks on the data read before a run.
+/// Runs all checks on the data read before a run, and returns their findings.
 pub fn judge(input: &DoctorInput) -> Diagnosis {
     let mut diagnosis = Diagnosis::default();
     for (check, look) in host::CHECKS {
@@ -75,7 +75,7 @@ mod tests {
         }
     }
 
-    /// Changes one fact of the healthy machine.
+    /// Returns the healthy input with one changed fact of the machine.
     pub(super) fn with_host(name: &str, value: &str) -> DoctorInput {
         let mut input = healthy();
         let fact = input.host.iter_mut().find(|(known, _)| known == name).unwrap();
@@ -83,7 +83,7 @@ mod tests {
         input
     }
 
-    /// Replaces the settings of the healthy server.
+    /// Returns the healthy input with these settings of the server.
     pub(super) fn with_settings(settings: &[(&str, &str)]) -> DoctorInput {
         let mut input = healthy();
         let settings = settings.iter().map(|(name, value)| ((*name).into(), (*value).into()));

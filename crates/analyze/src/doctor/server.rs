@@ -21,7 +21,7 @@ pub(super) const CHECKS: [Check<Server>; 9] = [
 /// Name of the check of the hosts of a target.
 pub(super) const HOSTS: &str = "hosts";
 
-/// Checks that every host of a target with several can be reached.
+/// Checks that every host of a target with several hosts can be reached.
 pub(super) fn hosts(input: &DoctorInput) -> Vec<(Option<String>, CheckOutcome)> {
     let reached = input.servers.iter().filter(|server| server.host.is_some());
     let reached = reached.map(|server| (server.host.clone(), CheckOutcome::Fine));

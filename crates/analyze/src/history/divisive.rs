@@ -5,16 +5,16 @@
 //! (Matteson and James, "A nonparametric approach for multiple change point analysis of
 //! multivariate data", JASA 109, 2014, arXiv 1306.4933). The place with the largest divergence is a
 //! change point if few random orders of the same values reach a divergence as large at any place.
-//! Both sides are then divided in the same way, until no further place is significant. Its use for
-//! series of benchmark results is described by Daly et al. (ICPE 2020) and by Fleming et al.
-//! ("Hunter", arXiv 2301.03034).
+//! Both sides are then divided in the same way, until no further place is significant. Daly et al.
+//! (ICPE 2020) and Fleming et al. ("Hunter", arXiv 2301.03034) describe the use of this method for
+//! series of benchmark results.
 //!
 //! The test assumes that values without a change may be exchanged with each other: a machine that
 //! drifts slowly over many runs has change points, which are changes of the machine.
 
 use base::{Draw, Seed, Stream};
 
-/// Error probability of one series: that a series without a change has a change point.
+/// Probability of finding a change point in a series without a change.
 pub const SIGNIFICANCE: f64 = 0.01;
 
 /// Minimum number of values between two change points, and before the first and after the last.
@@ -82,7 +82,7 @@ struct Split {
 fn best_split(values: &[f64]) -> Option<Split> {
     let distances = Distances::of(values);
     let n = values.len();
-    // For each value from `at` on, the sum of its distances to the values before.
+    // For each value from `at` on, the sum of its distances to the values before `at`.
     let mut to_first = vec![0.0; n];
     let mut best: Option<Split> = None;
     for at in 1..=n.saturating_sub(SHORTEST_SEGMENT) {
@@ -149,7 +149,7 @@ struct Distances {
 
 impl Distances {
     fn of(values: &[f64]) -> Distances {
-        // For each value from `place` on, the sum of its distances to the values before.
+        // For each value from `place` on, the sum of its distances to the values before `place`.
         let mut to_first = vec![0.0; values.len()];
         let mut among_first = vec![0.0];
         let mut sum = 0.0;
@@ -162,9 +162,8 @@ impl Distances {
     }
 
     /// Returns the divergence of the first `at` values from the others up to `end`. `between` is
-    /// the sum of the distances between both sets, of n and m values. The divergence is scaled by
-    /// these numbers: nm/(n + m) · (2·mean between both − mean within the first − mean within the
-    /// others).
+    /// the sum of the distances between both sets, of n and m values. The divergence is scaled by n
+    /// and m: nm/(n + m) · (2·mean between both − mean within the first − mean within the others).
     fn divergence(&self, at: usize, end: usize, between: f64) -> f64 {
         let (n, m) = (at as f64, (end - at) as f64);
         let first = self.among_first[at];
@@ -179,7 +178,7 @@ impl Distances {
 mod tests {
     use super::*;
 
-    /// Values around these levels, one for each value, with a noise of 2 %.
+    /// Returns values around these levels, one level for each value, with a noise of 2 %.
     fn series(levels: &[f64], seed: u64) -> Vec<f64> {
         let mut draw = Stream::new(Seed(seed), "history", "noise").draw(0);
         levels.iter().map(|level| level * (1.0 + 0.02 * draw.normal())).collect()

@@ -65,7 +65,7 @@ impl HistoryMetric {
         }
     }
 
-    /// Returns the unit of its values; empty for shares.
+    /// Returns the unit of the metric's values; empty for shares.
     pub fn unit(&self) -> &'static str {
         match self {
             HistoryMetric::Run(metric) => metric.quantity.unit(),
@@ -74,7 +74,7 @@ impl HistoryMetric {
         }
     }
 
-    /// Returns the way in which two of its values are compared.
+    /// Returns the way in which two values of the metric are compared.
     pub fn scale(&self) -> Scale {
         match self {
             HistoryMetric::Run(metric) => metric.quantity.scale(),

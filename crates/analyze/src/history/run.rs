@@ -38,7 +38,7 @@ pub struct SearchFigures {
     pub estimate: Option<f64>,
     /// Verdict on the search.
     pub status: Status,
-    /// Names of its irregularities.
+    /// Names of the irregularities of the search.
     pub irregular: Vec<&'static str>,
     /// Times of a request to the null server before the trials, in nanoseconds; empty in virtual
     /// time.
@@ -66,6 +66,7 @@ impl ExclusionReason {
 
 impl HistoryRun {
     /// Returns the reason why the record is left out: all of its runs, or its search, are INVALID.
+    /// `None` if the record is not left out.
     pub fn left_out(&self) -> Option<ExclusionReason> {
         match self {
             HistoryRun::Runs(runs, _) if valid(runs).next().is_some() => None,
@@ -85,8 +86,8 @@ impl HistoryRun {
         }
     }
 
-    /// Returns the verdict: the gravest one of the runs that are not INVALID, or INVALID if all of
-    /// them are.
+    /// Returns the verdict: the gravest one of the runs that are not INVALID, or INVALID if all
+    /// runs are.
     pub fn status(&self) -> Status {
         match self {
             HistoryRun::Runs(runs, _) => {
@@ -134,7 +135,7 @@ impl HistoryRun {
     }
 
     /// Returns the mean time of a request to the null server before the record's runs, in
-    /// nanoseconds; `None` if a run has none.
+    /// nanoseconds; `None` if a run that is not INVALID has no canary.
     pub fn canary_ns(&self) -> Option<f64> {
         match self {
             HistoryRun::Runs(runs, _) => {

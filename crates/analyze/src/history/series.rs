@@ -19,8 +19,8 @@ const LEAST_MACHINE_SHARE: f64 = 0.5;
 pub struct MetricHistory {
     /// The metric, with the name of its job or table.
     pub metric: HistoryMetric,
-    /// Index of each record that has the metric, and the value there, in the order of time: the
-    /// newest [`LONGEST_SERIES`].
+    /// Index and value of each record that has the metric, in the order of time; at most the newest
+    /// [`LONGEST_SERIES`] records.
     pub points: Vec<(usize, f64)>,
     /// Changes of the metric.
     pub changes: Vec<MetricChange>,
@@ -39,8 +39,8 @@ pub struct MetricChange {
     pub mean_after: f64,
     /// The change: a fraction, or a difference for metrics that can be 0.
     pub change: f64,
-    /// 95 % interval of the change, as if its place were given; `None` without scatter. The place
-    /// was searched for, so the interval is too narrow.
+    /// 95 % interval of the change, as if the place of the change were known beforehand; `None`
+    /// without scatter. The place was searched for, so the interval is too narrow.
     pub interval: Option<ChangeInterval>,
     /// Probability of a divergence at least this large without a change.
     pub p_value: f64,
@@ -168,7 +168,8 @@ fn machine(
     let [before, after] = sides.map(canaries);
     let estimate = Unpaired::of(&before, &after, Scale::Ratio).ok()?;
     let (change, interval) = (estimate.change(), estimate.interval(ALPHA));
-    // Only a ratio can be compared with the ratio of two speeds.
+    // The machine's change is a ratio, so only a metric's change that is a ratio is compared with
+    // it.
     let half = match scale {
         Scale::Ratio => change_of_metric.abs() * LEAST_MACHINE_SHARE,
         Scale::Difference => f64::INFINITY,

@@ -4,12 +4,12 @@ use record::component_name::{AUTOVACUUM_WORKER, BACKGROUND_WRITER, CHECKPOINTER,
 use record::metric::{AUTOVACUUM, BASE_BACKUP, CHECKPOINT, processes, role, sessions};
 use record::{ComponentKind, MeasuredSide, ObservedMetric};
 
+use super::candidate::Candidate;
 use super::component::Component;
 use super::demand::LoadSource;
 use super::evidence::EvidenceKind;
 use super::finding::{BackgroundWork, LimiterFinding};
 use super::input::LimiterInput;
-use super::suspect::Suspect;
 use crate::disturbance::PhaseName;
 use crate::phases::{Figure, is_intermittent};
 
@@ -31,9 +31,9 @@ const ROLES: [(&str, &[&str]); 4] = [
 ];
 
 impl LimiterInput<'_, '_> {
-    /// Returns the background work that uses the resource which the requests lack; `found` are the
-    /// other suspects.
-    pub(super) fn background(&self, found: &[Suspect]) -> Vec<Suspect> {
+    /// Returns the background work that uses a resource which the requests lack; `found` are the
+    /// candidates found so far.
+    pub(super) fn background(&self, found: &[Candidate]) -> Vec<Candidate> {
         if self.demand.source == LoadSource::Program {
             // Sessions of other clients take nothing from a program that pauses.
             let is_separable = self.knows_sessions_of_program() && !self.program_pauses();
@@ -44,8 +44,8 @@ impl LimiterInput<'_, '_> {
         found.into_iter().flatten().collect()
     }
 
-    /// Returns a suspect if sessions of other clients keep the processors busy.
-    fn other_sessions(&self) -> Option<Suspect> {
+    /// Returns a candidate if sessions of other clients keep the processors busy.
+    fn other_sessions(&self) -> Option<Candidate> {
         let others = self.signals.per_sample(&ComponentKind::Sessions, sessions::OTHERS)?;
         let available = self.database_processors()?;
         let wants = self.database_demand()?;
@@ -60,25 +60,25 @@ impl LimiterInput<'_, '_> {
             processors: available,
             work: work.map(|(name, share)| (name.to_owned(), share)),
         });
-        let suspect = Suspect::new(Component::BackgroundTask, share, finding)
+        let candidate = Candidate::new(Component::BackgroundTask, share, finding)
             .with(EvidenceKind::SessionsOfOthersActive, others)
             .with(EvidenceKind::Processors, available)
             .with(EvidenceKind::WantedProcessors, wants * available);
-        Some(suspect)
+        Some(candidate)
     }
 
-    /// Returns the background work that the database named most often, and the fraction of samples
-    /// with it.
+    /// Returns the background work that the database named most often, and the fraction of the
+    /// samples that show it.
     fn work_in_the_background(&self) -> Option<(&str, f64)> {
         self.signals.all_per_sample(&ComponentKind::Background).first().copied()
     }
 
-    /// Returns a suspect if work that the database names takes much of its processor time or of its
-    /// disk traffic while requests lack this resource.
-    fn named_work(&self, found: &[Suspect]) -> Option<Suspect> {
+    /// Returns a candidate if work that the database names takes much of the database's processor
+    /// time or disk traffic while requests lack this resource.
+    fn named_work(&self, found: &[Candidate]) -> Option<Candidate> {
         let (name, share) = self.work_in_the_background().filter(|it| it.1 >= LEAST_DURATION)?;
         let (cpu, bytes) = self.usage_of_work(name);
-        let lacks = |component| found.iter().any(|suspect| suspect.component == component);
+        let lacks = |component| found.iter().any(|candidate| candidate.component == component);
         let lacks_cpu = lacks(Component::DatabaseCpu) || lacks(Component::DatabaseSingleCore);
         let lacks_disk = lacks(Component::DatabaseDisk) || lacks(Component::DatabaseFlush);
         let takes_cpu = cpu / self.database_cpu()?.max(f64::MIN_POSITIVE);
@@ -94,11 +94,11 @@ impl LimiterInput<'_, '_> {
             cpu_share: takes_cpu,
             bytes_share: takes_bytes,
         });
-        let suspect = Suspect::new(Component::BackgroundTask, share, finding)
+        let candidate = Candidate::new(Component::BackgroundTask, share, finding)
             .with(EvidenceKind::BackgroundCpuShare, takes_cpu)
             .with(EvidenceKind::BackgroundBytesShare, takes_bytes)
             .with(EvidenceKind::ShareOfWindow, share);
-        is_limiting.then_some(suspect)
+        is_limiting.then_some(candidate)
     }
 
     /// Returns the processors and the bytes per second used by the processes that do the named
@@ -119,7 +119,7 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns true for a closed job that ran all the time. Such a job sends as fast as it is
-    /// answered, so something else took any throughput that it lost.
+    /// answered, so if its throughput falls, the cause lies outside of the job.
     fn is_permanent_closed_job(&self, name: &str) -> bool {
         let plan = &self.findings.evidence.plan;
         let account =
@@ -129,8 +129,8 @@ impl LimiterInput<'_, '_> {
         })
     }
 
-    /// Returns a suspect if an intermittent job clearly reduces the throughput of closed jobs.
-    fn intermittent_work(&self) -> Option<Suspect> {
+    /// Returns a candidate if an intermittent job clearly reduces the throughput of closed jobs.
+    fn intermittent_work(&self) -> Option<Candidate> {
         let findings = self.findings;
         let length_s = findings.evidence.window_length().as_secs_f64();
         self.side_effects.iter().find_map(|effects| {
@@ -151,11 +151,11 @@ impl LimiterInput<'_, '_> {
                 with_per_s: change.to,
                 without_per_s: change.from,
             });
-            let suspect = Suspect::new(Component::BackgroundTask, share, finding)
+            let candidate = Candidate::new(Component::BackgroundTask, share, finding)
                 .with(EvidenceKind::ThroughputWithItPerS, change.to)
                 .with(EvidenceKind::ThroughputWithoutItPerS, change.from)
                 .with(EvidenceKind::ShareOfWindow, share);
-            Some(suspect)
+            Some(candidate)
         })
     }
 }

@@ -1,6 +1,7 @@
 //! The names of the components that may limit a result.
 
-/// The component whose relief would raise the result.
+/// The bottleneck of a run: the component that must become faster, larger or less loaded for a
+/// better result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Component {
     /// Nothing: every open job achieved its offered rate.

@@ -5,12 +5,12 @@ use record::metric::{pooler, sessions, sockets};
 use record::{ComponentKind, MeasuredSide};
 use workload::Reconnect;
 
+use super::candidate::Candidate;
 use super::component::Component;
 use super::demand::LoadSource;
 use super::evidence::EvidenceKind;
 use super::finding::{ConnectionLimit, LimiterFinding};
 use super::input::LimiterInput;
-use super::suspect::Suspect;
 
 /// Minimum fraction of the requests in flight that must lack a session for a pool to be the
 /// limiter.
@@ -65,16 +65,16 @@ struct PooledConnections<'a> {
 /// A pooler between an observed program and the database.
 struct Pooler<'a> {
     name: &'a str,
-    /// Mean and largest number of its connections to servers.
+    /// Mean and largest number of the pooler's connections to servers.
     sessions: f64,
     most: f64,
-    /// Mean number of connections that wait for an answer, if that is known.
+    /// Mean number of connections that wait for an answer, `None` if that is not known.
     working: Option<f64>,
 }
 
 impl LimiterInput<'_, '_> {
-    /// Returns the suspects among limits of connections.
-    pub(super) fn connections(&self) -> Vec<Suspect> {
+    /// Returns the candidates among limits of connections.
+    pub(super) fn connections(&self) -> Vec<Candidate> {
         if self.demand.source == LoadSource::Load {
             // Refusals are reported for jobs only, and the few writers of a load indicate no pool.
             return Vec::new();
@@ -91,8 +91,9 @@ impl LimiterInput<'_, '_> {
         [refused, pool].into_iter().flatten().collect()
     }
 
-    /// Returns a suspect if requests with a schedule wait for a connection that the server refuses.
-    fn refused_requests(&self) -> Option<Suspect> {
+    /// Returns a candidate if requests with a schedule wait for a connection that the server
+    /// refuses.
+    fn refused_requests(&self) -> Option<Candidate> {
         let evidence = self.findings.evidence;
         let mut overloaded =
             self.findings.whole_jobs().filter(|account| self.findings.is_overloaded(*account));
@@ -101,15 +102,15 @@ impl LimiterInput<'_, '_> {
         let waited = evidence.jobs[account.index()].waited_share().unwrap_or(0.0);
         let finding = ConnectionLimit::RequestsWait { text: event.text.clone() };
         let finding = LimiterFinding::Connections(finding);
-        let suspect = Suspect::new(Component::Connections, waited, finding)
+        let candidate = Candidate::new(Component::Connections, waited, finding)
             .with_any(EvidenceKind::OfferedPerS, self.findings.offered_per_s(account))
             .with(EvidenceKind::WaitingShareOfResponseTime, waited);
-        Some(suspect.with_any(EvidenceKind::Connections, self.most_connections(account)))
+        Some(candidate.with_any(EvidenceKind::Connections, self.most_connections(account)))
     }
 
-    /// Returns a suspect if clients have no connection and send nothing. Its share is the fraction
-    /// of the clients' time without a connection.
-    fn refused_clients(&self) -> Option<Suspect> {
+    /// Returns a candidate if clients have no connection and send nothing. Its share is the
+    /// fraction of the clients' time without a connection.
+    fn refused_clients(&self) -> Option<Candidate> {
         let evidence = self.findings.evidence;
         let without = self
             .findings
@@ -120,10 +121,10 @@ impl LimiterInput<'_, '_> {
         let text = without.event.text.clone();
         let finding = ConnectionLimit::UnconnectedClients { clients, connections, text };
         let finding = LimiterFinding::Connections(finding);
-        let suspect = Suspect::new(Component::Connections, without.missing, finding)
+        let candidate = Candidate::new(Component::Connections, without.missing, finding)
             .with(EvidenceKind::Clients, clients)
             .with(EvidenceKind::Connections, connections);
-        Some(suspect)
+        Some(candidate)
     }
 
     /// Returns the largest number of connections that a job had in the window.
@@ -133,9 +134,9 @@ impl LimiterInput<'_, '_> {
         steps.filter_map(|step| step.connections).max().map(|most| most as f64)
     }
 
-    /// Returns a suspect if requests in flight have no session, because a pool shares few sessions
-    /// among many connections.
-    fn pool(&self) -> Option<Suspect> {
+    /// Returns a candidate if requests in flight have no session, because a pool shares few
+    /// sessions among many connections.
+    fn pool(&self) -> Option<Candidate> {
         let in_flight = self.demand.in_flight;
         let active = self.active()?;
         let sessions = active + self.idle_sessions()?;
@@ -149,18 +150,18 @@ impl LimiterInput<'_, '_> {
             return None;
         }
         let finding = LimiterFinding::Connections(ConnectionLimit::Pool { in_flight, sessions });
-        let suspect = Suspect::new(Component::Connections, share, finding)
+        let candidate = Candidate::new(Component::Connections, share, finding)
             .with(EvidenceKind::RequestsInFlight, in_flight)
             .with(EvidenceKind::Sessions, sessions)
             .with(EvidenceKind::SessionsActive, active);
-        Some(suspect)
+        Some(candidate)
     }
 
-    /// Returns a suspect if a pool keeps requests of a program waiting.
-    pub(super) fn pool_of_program(&self) -> Option<Suspect> {
+    /// Returns a candidate if a pool keeps requests of a program waiting.
+    pub(super) fn pool_of_program(&self) -> Option<Candidate> {
         let PooledConnections { connections, awaiting, sessions, active_share, pooler } =
             self.pooled_connections()?;
-        // At its beginning and end the program has fewer connections.
+        // Report the largest number: at its beginning and end, the program has fewer connections.
         let program = ComponentKind::Sockets(MeasuredSide::Generator);
         let most = self.signals.most(&program, sockets::CONNECTIONS).unwrap_or(connections);
         let finding = ConnectionLimit::PoolOfProgram {
@@ -172,13 +173,13 @@ impl LimiterInput<'_, '_> {
         };
         let finding = LimiterFinding::Connections(finding);
         let share = 1.0 - sessions / awaiting.unwrap_or(connections);
-        let suspect = Suspect::new(Component::Connections, share, finding)
+        let candidate = Candidate::new(Component::Connections, share, finding)
             .with(EvidenceKind::Connections, connections)
             .with_any(EvidenceKind::ConnectionsThatWaitForAnswers, awaiting)
             .with(EvidenceKind::Sessions, sessions)
             .with_any(EvidenceKind::SessionsActive, self.active())
             .with_any(EvidenceKind::RequestsPerS, self.requests_of_a_program_per_s());
-        Some(suspect)
+        Some(candidate)
     }
 
     /// Returns the number of requests of a program that wait for a session of a pool or have one;
@@ -189,7 +190,7 @@ impl LimiterInput<'_, '_> {
 
     /// Returns the connections of a program and the sessions behind them, if more requests wait for
     /// an answer than there are sessions. A pool then shares the sessions among the connections,
-    /// and hardly any session is free.
+    /// and hardly any session is free. Otherwise returns `None`.
     fn pooled_connections(&self) -> Option<PooledConnections<'_>> {
         let program = ComponentKind::Sockets(MeasuredSide::Generator);
         let connections = self.signals.mean(&program, sockets::CONNECTIONS)?;
@@ -251,9 +252,9 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns true if hardly any connection of a program is without a request, judged by the
-    /// kernel ticks in which it sent and received data. If the program paused, some answers would
-    /// arrive in a later tick than their requests were sent, because an answer takes at least the
-    /// time of the request in its session.
+    /// kernel ticks in which the connections sent and received data. If the program paused, some
+    /// answers would arrive in a later tick than that of their request, because an answer takes at
+    /// least the time of the request in its session.
     fn never_pauses(&self) -> bool {
         let program = ComponentKind::Sockets(MeasuredSide::Generator);
         let mean = |metric| self.signals.mean(&program, metric);

@@ -48,7 +48,7 @@ pub(super) struct Demand {
     pub(super) source: LoadSource,
     /// True if there is a job whose schedule offers more than is answered.
     pub(super) is_overloaded: bool,
-    /// Closed jobs; those without a schedule.
+    /// Clients of the closed jobs, that is, of the jobs without a schedule.
     pub(super) closed: Clients,
     /// Number of clients of closed jobs that pause after each answer.
     pub(super) thinking_clients: f64,
@@ -153,7 +153,8 @@ impl Demand {
 }
 
 /// Returns the number of requests that ended in the window as a fraction of those that were due in
-/// it. It is small if a job offers more than is answered: the others are answered after the window.
+/// it. The fraction is small if a job offers more than is answered: the other requests are answered
+/// after the window.
 fn ended_of_due(requests: &JobEvidence, evidence: &Evidence) -> f64 {
     let window = evidence.steps.window();
     let ends = requests.ends(window.clone());

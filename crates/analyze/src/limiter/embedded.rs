@@ -4,12 +4,12 @@ use record::metric::processes;
 use record::{ComponentKind, MeasuredSide};
 use workload::{JobTarget, Piece};
 
+use super::candidate::Candidate;
 use super::component::Component;
 use super::demand::LoadSource;
 use super::evidence::EvidenceKind;
 use super::finding::{EmbeddedWait, LimiterFinding, Waits};
 use super::input::LimiterInput;
-use super::suspect::Suspect;
 use super::waits::DECISIVE_WAIT;
 use crate::evidence::Evidence;
 use crate::surroundings::Route;
@@ -19,9 +19,9 @@ use crate::surroundings::Route;
 const HOLDER_RUNS: f64 = 0.6;
 
 impl LimiterInput<'_, '_> {
-    /// Returns a suspect for an embedded database, which shows no sessions. A request in flight
+    /// Returns a candidate for an embedded database, which shows no sessions. A request in flight
     /// that neither runs nor waits for a processor waits for the disk, or for another writer.
-    pub(super) fn embedded(&self) -> Option<Suspect> {
+    pub(super) fn embedded(&self) -> Option<Candidate> {
         if !self.is_embedded() {
             return None;
         }
@@ -29,14 +29,14 @@ impl LimiterInput<'_, '_> {
             .signals
             .rate(&ComponentKind::Processes(MeasuredSide::Server), processes::WAITED)
             .unwrap_or(0.0);
-        // A writer that generates its rows has nothing in flight.
+        // While a writer generates rows, it has nothing in flight.
         let in_flight = self.demand.in_flight - self.loader_share().unwrap_or(0.0);
         let stalled = in_flight - self.database_cpu()? - waited;
         let share = stalled / in_flight.max(f64::MIN_POSITIVE);
         if share < DECISIVE_WAIT || in_flight < DECISIVE_WAIT {
             return None;
         }
-        // The holder of the lock runs, unless it waits for its flush itself.
+        // The holder of the write lock runs, unless it waits for its own flush.
         let one_runs = self.database_cpu()? + waited >= HOLDER_RUNS;
         let (component, wait) = match (self.writes(), in_flight >= 1.5 && one_runs) {
             (true, true) => (Component::DatabaseLocks, EmbeddedWait::Writer),
@@ -44,10 +44,10 @@ impl LimiterInput<'_, '_> {
             (false, _) => (Component::DatabaseDisk, EmbeddedWait::Disk),
         };
         let finding = LimiterFinding::Waits(Waits::Embedded { in_flight, stalled, wait });
-        let suspect = Suspect::new(component, share, finding)
+        let candidate = Candidate::new(component, share, finding)
             .with(EvidenceKind::RequestsInFlight, in_flight)
             .with(EvidenceKind::RequestsThatStandStill, stalled);
-        Some(self.with_busiest_disk(suspect))
+        Some(self.with_busiest_disk(candidate))
     }
 
     /// Returns true if all load is on a database inside the load generator.

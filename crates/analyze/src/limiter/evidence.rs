@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// A number behind a suspicion.
+/// A number that is evidence for a candidate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EvidenceNumber {
     /// Measured quantity; its name includes the unit.

@@ -9,10 +9,10 @@ use super::utilised::UtilisedComponent;
 use crate::finding::CeilingUse;
 use crate::other_programs::OtherPrograms;
 
-/// The facts behind a limiter or a suspect.
+/// The facts from which a limiter, or a candidate, was concluded.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LimiterFinding {
-    /// Every open job was answered at the rate at which requests arrived.
+    /// The requests of every open job were answered at the rate at which they arrived.
     Satisfied,
     /// The limiter cannot be determined from the run or the load.
     Inconclusive(Inconclusive),
@@ -119,12 +119,12 @@ pub enum ConnectionLimit {
         /// Text of the event that reports the limit.
         text: String,
     },
-    /// Clients have no connection, from the beginning or since they lost theirs, because the server
-    /// refuses one.
+    /// Clients have no connection because the server refuses one, from the beginning or since they
+    /// lost their first connection.
     UnconnectedClients {
         /// Number of configured clients.
         clients: f64,
-        /// Smallest number of clients with a connection since the server refused one.
+        /// Smallest number of connected clients after the first refused connection.
         connections: f64,
         /// Text of the event that reports the limit.
         text: String,

@@ -1,11 +1,11 @@
 //! Detection of the load generator itself as the limiter.
 
+use super::candidate::Candidate;
 use super::component::Component;
 use super::demand::LoadSource;
 use super::evidence::EvidenceKind;
 use super::finding::{FullThread, GeneratorLimit, LimiterFinding};
 use super::input::LimiterInput;
-use super::suspect::Suspect;
 use super::usage::{FULL, LEAST_WAIT};
 
 /// Minimum that is used in place of [`FULL`] if most requests are known not to be in the database.
@@ -20,8 +20,8 @@ const STARVED: f64 = 0.5;
 const LOADS_FULLY: f64 = 0.85;
 
 impl LimiterInput<'_, '_> {
-    /// Returns the suspects among the load generator's resources.
-    pub(super) fn generator(&self) -> Vec<Suspect> {
+    /// Returns the candidates among the load generator's resources.
+    pub(super) fn generator(&self) -> Vec<Candidate> {
         match self.demand.source {
             LoadSource::Jobs => {
                 let found = [self.waiting_thread(), self.full_thread(), self.slow_feed()];
@@ -32,8 +32,8 @@ impl LimiterInput<'_, '_> {
         }
     }
 
-    /// Returns a suspect if a runnable thread lacks a processor because something else uses it.
-    fn waiting_thread(&self) -> Option<Suspect> {
+    /// Returns a candidate if a runnable thread lacks a processor because something else uses it.
+    fn waiting_thread(&self) -> Option<Candidate> {
         let lanes = self.findings.lanes();
         let lane = lanes.max_by(|a, b| a.waited.total_cmp(&b.waited))?;
         let wanted = lane.ran + lane.waited;
@@ -49,16 +49,16 @@ impl LimiterInput<'_, '_> {
             ran: lane.ran,
             waited: lane.waited,
         });
-        let suspect = Suspect::new(Component::GeneratorCpu, wanted, finding);
+        let candidate = Candidate::new(Component::GeneratorCpu, wanted, finding);
         Some(
-            suspect
+            candidate
                 .with(EvidenceKind::RanShare, lane.ran)
                 .with(EvidenceKind::WaitedShare, lane.waited),
         )
     }
 
-    /// Returns a suspect if a thread runs all the time, even if an open job is overloaded.
-    fn full_thread(&self) -> Option<Suspect> {
+    /// Returns a candidate if a thread runs all the time, even if an open job is overloaded.
+    fn full_thread(&self) -> Option<Candidate> {
         let (use_of_thread, kind, share) = match self.findings.limited_by_its_threads() {
             Some(used) => (FullThread::Ceiling(used), EvidenceKind::ShareOfCeiling, used.share),
             None => {
@@ -71,11 +71,11 @@ impl LimiterInput<'_, '_> {
         let idle = self.findings.lanes().filter(|lane| lane.ran < FULL / 2.0).count();
         let finding = GeneratorLimit::ThreadFull { use_of_thread, idle, threads };
         let finding = LimiterFinding::Generator(finding);
-        Some(Suspect::new(Component::GeneratorThread, share, finding).with(kind, share))
+        Some(Candidate::new(Component::GeneratorThread, share, finding).with(kind, share))
     }
 
-    /// Returns a suspect if clients wait for the file or pipe that supplies their requests.
-    fn slow_feed(&self) -> Option<Suspect> {
+    /// Returns a candidate if clients wait for the file or pipe that supplies their requests.
+    fn slow_feed(&self) -> Option<Candidate> {
         let demand = &self.demand;
         if demand.clients_with_input == 0.0 || demand.clients_with_input < demand.closed.clients {
             return None;
@@ -85,27 +85,27 @@ impl LimiterInput<'_, '_> {
             clients: demand.clients_with_input,
             idle_share: idle,
         });
-        let suspect = Suspect::new(Component::GeneratorInput, idle, finding)
+        let candidate = Candidate::new(Component::GeneratorInput, idle, finding)
             .with(EvidenceKind::Clients, demand.clients_with_input)
             .with(EvidenceKind::RequestsInFlight, demand.in_flight_with_input);
-        (idle >= STARVED).then_some(suspect)
+        (idle >= STARVED).then_some(candidate)
     }
 
-    /// Returns a suspect if the thread that generates and sends the rows is always busy or lacks a
-    /// processor.
-    fn loader(&self) -> Option<Suspect> {
+    /// Returns a candidate if the thread that generates and sends the rows is always busy or
+    /// lacks a processor.
+    fn loader(&self) -> Option<Candidate> {
         let ran = self.loader_share()?;
         let waited = self.loader_waited();
         if ran >= LOADS_FULLY {
             let finding = LimiterFinding::Generator(GeneratorLimit::LoaderFull { ran });
-            let suspect = Suspect::new(Component::GeneratorThread, ran, finding);
-            return Some(suspect.with(EvidenceKind::ShareOfProcessor, ran));
+            let candidate = Candidate::new(Component::GeneratorThread, ran, finding);
+            return Some(candidate.with(EvidenceKind::ShareOfProcessor, ran));
         }
         if waited < LEAST_WAIT || ran + waited < FULL || self.processors().is_some() {
             return None;
         }
         let finding = LimiterFinding::Generator(GeneratorLimit::LoaderWaits { ran, waited });
-        let suspect = Suspect::new(Component::GeneratorCpu, ran + waited, finding);
-        Some(suspect.with(EvidenceKind::RanShare, ran).with(EvidenceKind::WaitedShare, waited))
+        let candidate = Candidate::new(Component::GeneratorCpu, ran + waited, finding);
+        Some(candidate.with(EvidenceKind::RanShare, ran).with(EvidenceKind::WaitedShare, waited))
     }
 }

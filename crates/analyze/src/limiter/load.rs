@@ -1,20 +1,20 @@
 //! Limiter of the load of a table.
 //!
 //! A load sends as fast as it is answered, so it is examined like a closed job, by the observations
-//! during the load. One thread generates and sends the rows of all writers, so it is the first
-//! suspect.
+//! during the load. One thread generates and sends the rows of all writers; this thread is the
+//! first candidate.
 
 use base::Nanos;
 use record::metric::processes;
 use record::{ComponentKind, MeasuredSide};
 
+use super::candidate::Candidate;
 use super::component::Component;
 use super::demand::Demand;
 use super::finding::{Inconclusive, LimiterFinding, Saturation};
 use super::input::LimiterInput;
 use super::observed_components::ObservedComponents;
 use super::signals::Signals;
-use super::suspect::Suspect;
 use crate::checks::input::CheckInput;
 use crate::evidence::LoadEvidence;
 
@@ -23,9 +23,9 @@ use crate::evidence::LoadEvidence;
 /// sessions.
 pub const SHORTEST_LOAD: Nanos = Nanos::from_secs(1);
 
-/// Names the limiter of the load of a table.
-pub(crate) fn name_of_load(findings: &CheckInput<'_>, load: &LoadEvidence) -> Suspect {
-    let unknown = |why| Suspect::new(Component::Unknown, 1.0, LimiterFinding::Inconclusive(why));
+/// Returns the limiter of the load of a table.
+pub(crate) fn name_of_load(findings: &CheckInput<'_>, load: &LoadEvidence) -> Candidate {
+    let unknown = |why| Candidate::new(Component::Unknown, 1.0, LimiterFinding::Inconclusive(why));
     if findings.evidence.is_virtual {
         return unknown(Inconclusive::VirtualTime);
     }
@@ -52,7 +52,7 @@ pub(crate) fn observed_during_load(
 }
 
 /// Returns the processor time of the database while a table was filled, from the first sample on;
-/// `None` if it was not seen.
+/// `None` if the processes of the database were not seen.
 pub(crate) fn server_cpu(load: &LoadEvidence) -> Option<Nanos> {
     let server = ComponentKind::Processes(MeasuredSide::Server);
     let signals = Signals::of_load(load);

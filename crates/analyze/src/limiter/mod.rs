@@ -1,15 +1,18 @@
 //! The limiter of a result, and the evidence for it.
 //!
-//! The method is Gregg's (Systems Performance, 2nd edition, chapter 2.5): for every resource its
-//! utilisation, saturation and errors, observed during the work. The limiter is the component whose
-//! relief would raise the result. A closed job is examined in two ways: for the component in which
-//! its requests spend their time (locks, disks, processors, the network), and for resources that
-//! have no capacity left. A component that is not saturated and takes no time limits nothing.
+//! The method is Gregg's USE method (Systems Performance, 2nd edition, chapter 2.5): the
+//! utilisation, saturation and errors of every resource are observed during the work. The limiter
+//! is the component that must become faster, larger or less loaded for a better result. A closed
+//! job is examined in two ways: for the component in which its requests spend their time (locks,
+//! disks, processors, the network), and for resources that have no capacity left. A component that
+//! is not saturated and takes no time limits nothing. A component that may be the limiter is called
+//! a candidate.
 //!
 //! The analysis is a pure function of the evidence. Missing observations are reported, and without
 //! enough of them the limiter is unknown.
 
 mod background;
+mod candidate;
 mod component;
 mod connections;
 mod database;
@@ -29,7 +32,6 @@ mod program_sessions;
 mod request_time;
 mod sessions;
 mod signals;
-mod suspect;
 mod usage;
 mod utilised;
 mod waits;
@@ -45,6 +47,7 @@ use finding::{
 use input::LimiterInput;
 use signals::Signals;
 
+pub use candidate::Candidate;
 pub use component::Component;
 pub use evidence::{EvidenceKind, EvidenceNumber};
 pub use load::SHORTEST_LOAD;
@@ -53,7 +56,6 @@ pub use observed_components::ObservedComponents;
 pub(crate) use others::{
     Identification, identification, identifies_named_targets, other_programs, server_processes,
 };
-pub use suspect::Suspect;
 pub use utilised::UtilisedComponent;
 
 /// The limiter of a run.
@@ -66,7 +68,7 @@ pub struct Limiter {
     /// Numbers behind the conclusion.
     pub evidence: Vec<EvidenceNumber>,
     /// Everything that was found to hinder the requests, the limiter first.
-    pub ranked: Vec<Suspect>,
+    pub ranked: Vec<Candidate>,
     /// Observations of each component, limiting or not.
     pub seen: ObservedComponents,
     /// Sources that could not be observed, or not in full.
@@ -98,10 +100,10 @@ pub(crate) fn name(findings: &CheckInput<'_>, side_effects: &[SideEffects]) -> L
             input.ranked(why)
         }
         Outcome::Inconclusive(why) => {
-            vec![Suspect::new(Component::Unknown, 1.0, LimiterFinding::Inconclusive(why))]
+            vec![Candidate::new(Component::Unknown, 1.0, LimiterFinding::Inconclusive(why))]
         }
     };
-    let Suspect { component, finding, evidence, .. } = ranked[0].clone();
+    let Candidate { component, finding, evidence, .. } = ranked[0].clone();
     Limiter {
         component,
         finding,
@@ -142,27 +144,27 @@ impl LimiterInput<'_, '_> {
         }
     }
 
-    /// Returns the suspect for jobs that achieved their offered rates.
-    fn satisfaction(&self) -> Suspect {
+    /// Returns the candidate for jobs that achieved their offered rates.
+    fn satisfaction(&self) -> Candidate {
         // The requests of a mix are the requests of its parts, and count once.
         let jobs = self.findings.whole_jobs();
         let offered: f64 = jobs.filter_map(|account| self.findings.offered_per_s(account)).sum();
-        Suspect::new(Component::NotSaturated, 1.0, LimiterFinding::Satisfied)
+        Candidate::new(Component::NotSaturated, 1.0, LimiterFinding::Satisfied)
             .with(EvidenceKind::OfferedPerS, offered)
             .with(EvidenceKind::AnsweredPerS, self.findings.ended_per_s())
     }
 
-    fn unknown(&self, why: Saturation) -> Suspect {
+    fn unknown(&self, why: Saturation) -> Candidate {
         let sees_server = self.signals.sees_server();
         let finding =
             LimiterFinding::NothingSaturated { why, sees_server, saturated: self.saturated() };
-        Suspect::new(Component::Unknown, 1.0, finding)
+        Candidate::new(Component::Unknown, 1.0, finding)
     }
 
-    /// Returns all suspects: causes before their consequences, otherwise the largest share first.
+    /// Returns all candidates, ordered by [`Candidate::order`]: causes before their consequences.
     /// If there are none, the only entry names too few requests in flight, a lack of processors, or
     /// an unknown limiter.
-    fn ranked(&self, why: Saturation) -> Vec<Suspect> {
+    fn ranked(&self, why: Saturation) -> Vec<Candidate> {
         let mut ranked = self.connections();
         ranked.extend(self.generator());
         ranked.extend(self.database());
@@ -170,10 +172,10 @@ impl LimiterInput<'_, '_> {
         ranked.extend(self.others());
         ranked.extend(self.network());
         ranked.extend(self.background(&ranked));
-        ranked.sort_by(Suspect::order);
+        ranked.sort_by(Candidate::order);
         if self.demand.source == LoadSource::Program {
-            // A program that sends no requests would gain nothing from relief elsewhere.
-            ranked.sort_by_key(|suspect| suspect.component != Component::GeneratorInput);
+            // A program that sends no requests would gain nothing if another component were faster.
+            ranked.sort_by_key(|candidate| candidate.component != Component::GeneratorInput);
         }
         if ranked.is_empty() {
             let concurrency = match self.demand.source {
@@ -185,9 +187,9 @@ impl LimiterInput<'_, '_> {
         ranked
     }
 
-    /// Returns a suspect if no component is saturated although the load sends as fast as it is
-    /// answered: it has too few requests in flight.
-    fn concurrency(&self) -> Option<Suspect> {
+    /// Returns a candidate if no component is saturated although the load sends as fast as it is
+    /// answered: the load has too few requests in flight.
+    fn concurrency(&self) -> Option<Candidate> {
         let (requesters, clients) = self.requesters()?;
         let service_s = clients.service_s();
         let Clients { clients, per_s, in_flight } = clients;
@@ -199,14 +201,14 @@ impl LimiterInput<'_, '_> {
         }
         let finding = Concurrency { requesters, clients, service_s, per_s, in_flight };
         let finding = LimiterFinding::Concurrency(finding);
-        let suspect = Suspect::new(Component::Concurrency, 1.0, finding)
+        let candidate = Candidate::new(Component::Concurrency, 1.0, finding)
             .with(EvidenceKind::Clients, clients)
             .with(EvidenceKind::RequestsInFlight, in_flight)
             .with(EvidenceKind::ServiceMs, service_s * 1e3)
             .with(EvidenceKind::RequestsPerS, per_s)
             .with_any(EvidenceKind::GeneratorBusiestShare, self.generator_share())
             .with_any(EvidenceKind::DatabaseCpuShare, self.database_share());
-        Some(suspect)
+        Some(candidate)
     }
 
     /// Returns the clients that always have a request to send, one at a time; `None` if a job is

@@ -3,12 +3,12 @@
 use record::metric::{interface, sockets};
 use record::{ComponentKind, MeasuredSide};
 
+use super::candidate::Candidate;
 use super::component::Component;
 use super::demand::LoadSource;
 use super::evidence::EvidenceKind;
 use super::finding::{LimiterFinding, NetworkLimit};
 use super::input::LimiterInput;
-use super::suspect::Suspect;
 use crate::surroundings::DatabaseLocation;
 
 /// The network is the limiter only if requests spend at least this fraction of their time on it.
@@ -37,13 +37,12 @@ const MANY_PACKETS: f64 = 65_536.0;
 /// machine, not a network's.
 const SHORTEST_ROUND_TRIP_S: f64 = 0.000_2;
 
-/// If the service time, in seconds, is below this bound, all time that requests spend between load
-/// generator and database may be the time for waking up and switching between processes on one
-/// machine.
+/// Service time, in seconds, below which all time that requests spend between load generator and
+/// database may be the time for waking up and switching between processes on one machine.
 const LOCAL_SERVICE_S: f64 = 0.001;
 
-/// Requests count as on the network, not in the database or in a queue before it, only if the
-/// database has at least this number of idle sessions for each of them.
+/// Minimum number of idle sessions of the database for each request that seems to be on the
+/// network. With fewer, the requests may wait for a session instead.
 const IDLE_SESSIONS_PER_REQUEST: f64 = 0.7;
 
 /// Minimum fraction of its speed at which a link is saturated.
@@ -64,14 +63,14 @@ const WRITERS_AT_WORK: f64 = 0.5;
 const ROWS_UNREAD: f64 = 0.2;
 
 impl LimiterInput<'_, '_> {
-    /// Returns the suspects among link, bandwidth and latency.
-    pub(super) fn network(&self) -> Vec<Suspect> {
+    /// Returns the candidates among link, bandwidth and latency.
+    pub(super) fn network(&self) -> Vec<Candidate> {
         let found = [self.link(), self.bandwidth_to_server(), self.network_time()];
         found.into_iter().flatten().collect()
     }
 
-    /// Returns a suspect if a link carries nearly all that it can.
-    fn link(&self) -> Option<Suspect> {
+    /// Returns a candidate if a link carries nearly all that it can.
+    fn link(&self) -> Option<Candidate> {
         // If the database is on this host, the links carry other traffic.
         let place = self.findings.evidence.surroundings.main.location;
         if matches!(place, DatabaseLocation::Inside | DatabaseLocation::ThisHost)
@@ -91,15 +90,16 @@ impl LimiterInput<'_, '_> {
         let share = rate / speed;
         let finding = NetworkLimit::Link { interface: component.clone(), bytes_per_s: rate, share };
         let finding = LimiterFinding::Network(finding);
-        let suspect = Suspect::new(Component::NetworkBandwidth, share, finding)
+        let candidate = Candidate::new(Component::NetworkBandwidth, share, finding)
             .with(EvidenceKind::BytesPerS, rate)
             .with(EvidenceKind::LinkBytesPerS, speed);
         // A speed that is exceeded is wrong: tunnels report made-up speeds.
-        (LINK_FULL..=LINK_EXCEEDED).contains(&(rate / speed)).then_some(suspect)
+        (LINK_FULL..=LINK_EXCEEDED).contains(&(rate / speed)).then_some(candidate)
     }
 
-    /// Returns a suspect if rows wait in the generator's sockets while the database waits for rows.
-    fn bandwidth_to_server(&self) -> Option<Suspect> {
+    /// Returns a candidate if rows wait in the generator's sockets while the database waits for
+    /// rows.
+    fn bandwidth_to_server(&self) -> Option<Candidate> {
         if self.demand.source != LoadSource::Load {
             return None;
         }
@@ -110,8 +110,8 @@ impl LimiterInput<'_, '_> {
         let closed = self.signals.rate(&sockets, sockets::RECEIVER_LIMITED).unwrap_or(0.0);
         let waiting = unsent.max(closed);
         let writers = self.demand.closed.clients.max(1.0);
-        // The generator's own sockets may also fill because of a program between generator and
-        // server.
+        // The generator's sockets may also fill because of a program between generator and server.
+        // Therefore the server itself must be waiting for rows.
         let server = ComponentKind::Sockets(MeasuredSide::Server);
         let unread = self.signals.mean_before_the_last(&server, sockets::WITH_RECEIVE_QUEUE);
         let at_work = self.working_sessions();
@@ -124,20 +124,21 @@ impl LimiterInput<'_, '_> {
         }
         let finding = NetworkLimit::RowsWait { connections: writers, waiting };
         let finding = LimiterFinding::Network(finding);
-        let suspect = Suspect::new(Component::NetworkBandwidth, waiting / writers, finding)
+        let candidate = Candidate::new(Component::NetworkBandwidth, waiting / writers, finding)
             .with(EvidenceKind::ConnectionsWithUnsentRows, waiting)
             .with_any(EvidenceKind::ConnectionsWithUnreadRows, unread)
             .with_any(EvidenceKind::SessionsAtWork, at_work);
         let sent_again = self.signals.rate(&sockets, sockets::RETRANSMITS);
-        Some(suspect.with_any(EvidenceKind::SegmentsSentAgainPerS, sent_again))
+        Some(candidate.with_any(EvidenceKind::SegmentsSentAgainPerS, sent_again))
     }
 
-    /// Returns a suspect if the network takes most of the time of the requests.
+    /// Returns a candidate if the network takes most of the time of the requests.
     ///
     /// The mean round trip of TCP says little about the path: acknowledgements are sent with
-    /// answers, so it includes the time of the request itself. The shortest one is the round trip
-    /// of the path, and bytes that were written to a socket and not sent yet wait for bandwidth.
-    fn network_time(&self) -> Option<Suspect> {
+    /// answers, so the mean includes the time of the request itself. The shortest round trip is
+    /// that of the path, and bytes that were written to a socket and not sent yet wait for
+    /// bandwidth.
+    fn network_time(&self) -> Option<Candidate> {
         let service_s = self.demand.service_s;
         if service_s <= 0.0 || self.is_mostly_in_database() {
             return None;
@@ -150,8 +151,8 @@ impl LimiterInput<'_, '_> {
         Some(found.with_any(EvidenceKind::SegmentsSentAgainPerS, sent_again))
     }
 
-    /// Returns a suspect if answers wait for bandwidth.
-    fn bandwidth_to_client(&self) -> Option<Suspect> {
+    /// Returns a candidate if answers wait for bandwidth.
+    fn bandwidth_to_client(&self) -> Option<Candidate> {
         let server = ComponentKind::Sockets(MeasuredSide::Server);
         let waiting = self.signals.mean(&server, sockets::WITH_SEND_QUEUE).unwrap_or(0.0);
         let sending = self.sending_sessions().max(waiting);
@@ -167,19 +168,19 @@ impl LimiterInput<'_, '_> {
         let finding =
             NetworkLimit::AnswersWait { in_flight: self.demand.in_flight, waiting: sending };
         let finding = LimiterFinding::Network(finding);
-        let suspect = Suspect::new(Component::NetworkBandwidth, share, finding)
+        let candidate = Candidate::new(Component::NetworkBandwidth, share, finding)
             .with(EvidenceKind::RequestsInFlight, self.demand.in_flight)
             .with(EvidenceKind::AnswersThatWaitToBeSent, sending)
             .with(EvidenceKind::ServiceMs, self.demand.service_s * 1e3);
         let queue = self.signals.mean(&server, sockets::SEND_QUEUE);
-        Some(suspect.with_any(EvidenceKind::BytesThatWaitToBeSent, queue))
+        Some(candidate.with_any(EvidenceKind::BytesThatWaitToBeSent, queue))
     }
 
-    /// Returns a suspect if answers wait in a queue of the network, which no socket shows. The
+    /// Returns a candidate if answers wait in a queue of the network, which no socket shows. The
     /// server's data is acknowledged on arrival if it is more than a few packets (RFC 5681, section
     /// 4.2; shorter data waits for the next request). If the acknowledgement takes many times the
     /// shortest round trip, there is a queue.
-    fn network_queue(&self) -> Option<Suspect> {
+    fn network_queue(&self) -> Option<Candidate> {
         let is_long = self.demand.received_bytes >= LONG_ANSWER;
         let has_time = self.generator_demand().is_some_and(|share| share < ON_NETWORK);
         if !is_long || !has_time || self.demand.clients_with_input > 0.0 {
@@ -194,15 +195,15 @@ impl LimiterInput<'_, '_> {
         }
         let finding = NetworkLimit::AnswersQueue { mean_s: mean, least_s: least };
         let finding = LimiterFinding::Network(finding);
-        let suspect = Suspect::new(Component::NetworkBandwidth, share, finding)
+        let candidate = Candidate::new(Component::NetworkBandwidth, share, finding)
             .with(EvidenceKind::ServerRoundTripMs, mean * 1e3)
             .with(EvidenceKind::ServerRoundTripLeastMs, least * 1e3)
             .with(EvidenceKind::ServiceMs, self.demand.service_s * 1e3);
-        Some(suspect)
+        Some(candidate)
     }
 
-    /// Returns a suspect if round trips take much of a request.
-    fn round_trip_delay(&self) -> Option<Suspect> {
+    /// Returns a candidate if round trips take much of a request.
+    fn round_trip_delay(&self) -> Option<Candidate> {
         let service_s = self.demand.service_s;
         let least = self
             .signals
@@ -214,17 +215,17 @@ impl LimiterInput<'_, '_> {
         }
         let finding = NetworkLimit::RoundTrips { trips, round_trip_s: least, service_s };
         let finding = LimiterFinding::Network(finding);
-        let suspect = Suspect::new(Component::NetworkLatency, share, finding)
+        let candidate = Candidate::new(Component::NetworkLatency, share, finding)
             .with(EvidenceKind::RoundTripLeastMs, least * 1e3)
             .with(EvidenceKind::StatementsPerRequest, trips)
             .with(EvidenceKind::ServiceMs, service_s * 1e3);
-        Some(suspect.with_any(EvidenceKind::SessionsActive, self.active()))
+        Some(candidate.with_any(EvidenceKind::SessionsActive, self.active()))
     }
 
-    /// Returns a suspect if requests are neither in the database, which has an idle session for
-    /// each of them, nor in the load generator, which has time to spare. They are on the network
-    /// though no socket shows it, as behind a relay.
-    fn hidden_network_delay(&self) -> Option<Suspect> {
+    /// Returns a candidate if requests are neither in the database, which has an idle session for
+    /// each of them, nor in the load generator, which has time to spare. The requests are then on
+    /// the network, although no socket shows it, as behind a relay.
+    fn hidden_network_delay(&self) -> Option<Candidate> {
         let share = self.share_outside_database()?;
         let idle = self.idle_sessions()? + self.receiving_sessions();
         // If the server's sockets are not seen, its sessions may be idle because they lack a
@@ -249,23 +250,24 @@ impl LimiterInput<'_, '_> {
             true => Component::NetworkBandwidth,
             false => Component::NetworkLatency,
         };
-        let suspect = Suspect::new(component, share, finding)
+        let candidate = Candidate::new(component, share, finding)
             .with(EvidenceKind::RequestsInFlight, self.demand.in_flight)
             .with(EvidenceKind::BytesOfAnAnswer, self.demand.received_bytes)
             .with(EvidenceKind::SessionsIdle, idle)
             .with_any(EvidenceKind::SessionsActive, self.active())
             .with(EvidenceKind::ServiceMs, self.demand.service_s * 1e3);
-        Some(suspect)
+        Some(candidate)
     }
 
     /// Returns the fraction of the requests in flight on which the database does not work; `None`
     /// if its sessions were not seen. A session that waits to send its answer does not count as
     /// working.
     fn share_outside_database(&self) -> Option<f64> {
-        // A request that a session has not read yet is in the database: it waits for a processor.
+        // A request that a session has not read yet counts as in the database, because it waits for
+        // a processor.
         let unread = self.unread_by_server().unwrap_or(0.0);
         let busy = self.working_sessions()? + unread;
-        // A writer that generates its rows has nothing in flight.
+        // While a writer generates rows, it has nothing in flight.
         let generating = self.loader_share().unwrap_or(0.0);
         let in_flight = self.demand.in_flight - generating;
         Some(1.0 - (busy / in_flight.max(f64::MIN_POSITIVE)).min(1.0))

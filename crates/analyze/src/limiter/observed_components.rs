@@ -41,7 +41,7 @@ impl LimiterInput<'_, '_> {
         }
     }
 
-    /// Returns the components that are saturated although no request was found to wait for them.
+    /// Returns the saturated components, each with its used fraction.
     pub(super) fn saturated(&self) -> Vec<(UtilisedComponent, f64)> {
         self.utilisations().into_iter().filter(|(_, share)| *share >= CPU_FULL).collect()
     }

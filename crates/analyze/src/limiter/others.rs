@@ -6,13 +6,13 @@ use record::component_name::DATABASE_PROGRAMS;
 use record::metric::{host, processes, program};
 use record::{ComponentKind, MeasuredSide, ObservedComponent};
 
+use super::candidate::Candidate;
 use super::component::Component;
 use super::demand::LoadSource;
 use super::evidence::EvidenceKind;
 use super::finding::LimiterFinding;
 use super::input::LimiterInput;
 use super::signals::Signals;
-use super::suspect::Suspect;
 use super::usage::CPU_FULL;
 use crate::evidence::Evidence;
 use crate::other_programs::{OtherProgram, OtherPrograms};
@@ -134,8 +134,8 @@ impl Signals<'_> {
 }
 
 impl LimiterInput<'_, '_> {
-    /// Returns a suspect if other programs use the processors that requests lack.
-    pub(super) fn others(&self) -> Option<Suspect> {
+    /// Returns a candidate if other programs use the processors that requests lack.
+    pub(super) fn others(&self) -> Option<Candidate> {
         let others = self.signals.other_programs_of(self.signals.server_host())?;
         let is_full =
             self.busy_share().is_some_and(|busy| busy >= CPU_FULL * self.unstolen_share());
@@ -145,19 +145,19 @@ impl LimiterInput<'_, '_> {
             return None;
         }
         let finding = LimiterFinding::OtherPrograms(others.clone());
-        let suspect = Suspect::new(Component::OtherPrograms, others.share(), finding)
+        let candidate = Candidate::new(Component::OtherPrograms, others.share(), finding)
             .with(EvidenceKind::ProcessorsOfOtherPrograms, others.used)
             .with(EvidenceKind::Processors, others.processors)
             .with_any(EvidenceKind::BusyProcessorsShare, self.busy_share());
         Some(others.largest().iter().fold(
-            suspect,
-            |suspect, OtherProgram { name, processors, .. }| {
-                suspect.with(EvidenceKind::ProcessorsOf(name.clone()), *processors)
+            candidate,
+            |candidate, OtherProgram { name, processors, .. }| {
+                candidate.with(EvidenceKind::ProcessorsOf(name.clone()), *processors)
             },
         ))
     }
 
-    /// Returns the mean number of threads of both sides that were runnable and had no processor.
+    /// Returns the mean number of threads, of load generator and database, that lacked a processor.
     fn lacked_processors(&self) -> f64 {
         let generator = match self.demand.source {
             LoadSource::Jobs => self.findings.lanes().map(|lane| lane.waited).sum(),

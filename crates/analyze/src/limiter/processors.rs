@@ -4,12 +4,12 @@
 use record::metric::{cgroup, processes, sessions};
 use record::{ComponentKind, MeasuredSide};
 
+use super::candidate::Candidate;
 use super::component::Component;
 use super::demand::LoadSource;
 use super::evidence::EvidenceKind;
 use super::finding::{LimiterFinding, ProcessorLimit};
 use super::input::LimiterInput;
-use super::suspect::Suspect;
 use super::usage::CPU_FULL;
 use super::waits::DECISIVE_WAIT;
 use crate::surroundings::DatabaseLocation;
@@ -28,13 +28,12 @@ const THROTTLED: f64 = 0.1;
 const QUOTA_USED: f64 = 0.9;
 
 impl LimiterInput<'_, '_> {
-    /// Returns true if the database has processors to spare; `None` if that is not known. If its
-    /// processes were not seen, it is only known to have processors to spare if hardly any session
-    /// ran.
+    /// Returns true if the database has processors to spare; `None` if that is not known. If the
+    /// processes of the database were not seen, it is known only when hardly any session ran.
     pub(super) fn database_has_time(&self) -> Option<bool> {
         match self.database_share() {
             Some(share) => {
-                // The process may not be the database, but a tunnel to it.
+                // The observed process may be a tunnel to the database, not the database itself.
                 let (used, waited) = (self.database_cpu()?, self.database_waited());
                 let running = self.running();
                 let elsewhere = running.unwrap_or(0.0) - used - waited.unwrap_or(0.0);
@@ -51,8 +50,8 @@ impl LimiterInput<'_, '_> {
         }
     }
 
-    /// Returns a suspect if a control group is throttled by its quota.
-    pub(super) fn throttled(&self, side: MeasuredSide) -> Option<Suspect> {
+    /// Returns a candidate if a control group is throttled by its quota.
+    pub(super) fn throttled(&self, side: MeasuredSide) -> Option<Candidate> {
         let kind = ComponentKind::Cgroup(side);
         let quota = self.signals.mean(&kind, cgroup::QUOTA)?;
         // The kernel adds up the throttled time of each processor.
@@ -71,19 +70,19 @@ impl LimiterInput<'_, '_> {
         }
         let finding = ProcessorLimit::Throttled { side, throttled, quota, used };
         let finding = LimiterFinding::Processors(finding);
-        let suspect = Suspect::new(Component::Cgroup, share, finding)
+        let candidate = Candidate::new(Component::Cgroup, share, finding)
             .with(EvidenceKind::ThrottledSPerS, throttled)
             .with(EvidenceKind::QuotaProcessors, quota)
             .with(EvidenceKind::UsedProcessors, used);
-        Some(suspect)
+        Some(candidate)
     }
 
-    /// Returns a suspect if the database saturates the processors.
-    pub(super) fn processors(&self) -> Option<Suspect> {
+    /// Returns a candidate if the database saturates the processors.
+    pub(super) fn processors(&self) -> Option<Candidate> {
         let (used, available) = (self.database_cpu()?, self.database_processors()?);
         let share = used / available;
         let wants = self.database_demand();
-        // It is known which processors the database may use only if it may use all of them.
+        // Which processors the database may use is known only if it may use all of them.
         let all = self.signals.busy_processors().filter(|all| all.len() as f64 <= available);
         let busy = all.map(|all| all.iter().sum::<f64>() / all.len() as f64);
         let is_busy = busy.is_some_and(|busy| busy >= CPU_FULL);
@@ -107,13 +106,13 @@ impl LimiterInput<'_, '_> {
         });
         let share = if is_crowded { share.max(CPU_FULL) } else { share };
         let component = self.proxy_or(Component::DatabaseCpu);
-        let suspect = Suspect::new(component, share, finding)
+        let candidate = Candidate::new(component, share, finding)
             .with(EvidenceKind::UsedProcessors, used)
             .with(EvidenceKind::Processors, available)
             .with(EvidenceKind::WantedProcessors, wants * available)
             .with_any(EvidenceKind::BusyProcessorsShare, busy)
             .with_any(EvidenceKind::SessionsActive, self.active());
-        Some(suspect)
+        Some(candidate)
     }
 
     /// Returns [`Component::Proxy`] in place of the component if a proxy accepts the target's
@@ -122,9 +121,9 @@ impl LimiterInput<'_, '_> {
         if self.sees_proxy() { Component::Proxy } else { component }
     }
 
-    /// Returns a suspect if the database lacks processors because something other than it and the
+    /// Returns a candidate if the database lacks processors because something other than it and the
     /// load generator uses them.
-    pub(super) fn lacks_processors(&self) -> Option<Suspect> {
+    pub(super) fn lacks_processors(&self) -> Option<Candidate> {
         let waited = self.database_waited()?;
         let (used, available) = (self.database_cpu()?, self.database_processors()?);
         let in_flight = self.demand.in_flight.max(self.active().unwrap_or(0.0)).max(1.0);
@@ -147,23 +146,24 @@ impl LimiterInput<'_, '_> {
             generator: self.generator_on_same_host(),
             is_starved: true,
         });
-        let suspect = Suspect::new(Component::DatabaseCpu, share, finding)
+        let candidate = Candidate::new(Component::DatabaseCpu, share, finding)
             .with(EvidenceKind::UsedProcessors, used)
             .with(EvidenceKind::Processors, available)
             .with(EvidenceKind::WantedProcessors, used + waited)
             .with_any(EvidenceKind::BusyProcessorsShare, self.busy_share());
-        Some(suspect.with_any(EvidenceKind::SessionsActive, self.active()))
+        Some(candidate.with_any(EvidenceKind::SessionsActive, self.active()))
     }
 
-    /// Returns the number of processors that the load generator used on the database's machine.
+    /// Returns the number of processors that the load generator used on the database's machine;
+    /// `None` if the two run on different machines.
     fn generator_on_same_host(&self) -> Option<f64> {
         let is_here =
             self.findings.evidence.surroundings.main.location == DatabaseLocation::ThisHost;
         self.generator_cpu().filter(|_| is_here)
     }
 
-    /// Returns a suspect if one thread is busy all the time while other processors idle.
-    pub(super) fn one_processor(&self) -> Option<Suspect> {
+    /// Returns a candidate if one thread is busy all the time while other processors idle.
+    pub(super) fn one_processor(&self) -> Option<Candidate> {
         let busiest = self
             .signals
             .mean(&ComponentKind::Processes(MeasuredSide::Server), processes::BUSIEST)?;
@@ -180,12 +180,12 @@ impl LimiterInput<'_, '_> {
         let finding = ProcessorLimit::OneThread { share: busiest, may_use: available, used };
         let finding = LimiterFinding::Processors(finding);
         let component = self.proxy_or(Component::DatabaseSingleCore);
-        let suspect = Suspect::new(component, busiest, finding)
+        let candidate = Candidate::new(component, busiest, finding)
             .with(EvidenceKind::BusiestThreadShare, busiest)
             .with(EvidenceKind::UsedProcessors, used)
             .with(EvidenceKind::Processors, available)
             .with_any(EvidenceKind::SessionsActive, self.active());
-        Some(suspect)
+        Some(candidate)
     }
 
     /// Returns true if the busiest thread may belong to a session of another client, or do

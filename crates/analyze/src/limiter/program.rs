@@ -4,12 +4,12 @@
 use record::metric::sockets;
 use record::{ComponentKind, MeasuredSide};
 
+use super::candidate::Candidate;
 use super::component::Component;
 use super::evidence::EvidenceKind;
 use super::finding::{LimiterFinding, ProgramLimit};
 use super::input::LimiterInput;
 use super::program_sessions::{LACKS_PROCESSOR, PAUSE_SHARE};
-use super::suspect::Suspect;
 use super::usage::{FULL, LEAST_WAIT};
 
 /// Processors are the limiter only if threads of one side wait for a processor for at least this
@@ -28,10 +28,10 @@ const SESSION_LOADS: f64 = 0.5;
 const ONE_SESSION: f64 = 1.5;
 
 impl LimiterInput<'_, '_> {
-    /// Returns the suspects among the program's threads and pauses.
-    pub(super) fn program(&self) -> Vec<Suspect> {
+    /// Returns the candidates among the program's threads and pauses.
+    pub(super) fn program(&self) -> Vec<Candidate> {
         let busy = [self.full_program(), self.waiting_program()];
-        let busy: Vec<Suspect> = busy.into_iter().flatten().collect();
+        let busy: Vec<Candidate> = busy.into_iter().flatten().collect();
         // Requests that wait for a session of a pool have already been sent by the program.
         match busy.is_empty() && self.requests_at_pool().is_none() {
             true => self.absent_program().or_else(|| self.pausing_program()).into_iter().collect(),
@@ -39,9 +39,9 @@ impl LimiterInput<'_, '_> {
         }
     }
 
-    /// Returns a suspect if the program has no session for most of the time: between two sessions
+    /// Returns a candidate if the program has no session for most of the time: between two sessions
     /// it is busy, or pauses.
-    fn absent_program(&self) -> Option<Suspect> {
+    fn absent_program(&self) -> Option<Candidate> {
         let sessions = self.program_session_count()?;
         let absent = 1.0 - sessions;
         if absent < PAUSE_SHARE {
@@ -53,19 +53,19 @@ impl LimiterInput<'_, '_> {
             if is_busy { Component::GeneratorThread } else { Component::GeneratorInput };
         let finding = ProgramLimit::Absent { sessions, processors: ran, is_busy };
         let finding = LimiterFinding::Program(finding);
-        let suspect =
-            Suspect::new(component, absent, finding).with(EvidenceKind::Sessions, sessions);
-        Some(suspect.with(EvidenceKind::RanShare, ran))
+        let candidate =
+            Candidate::new(component, absent, finding).with(EvidenceKind::Sessions, sessions);
+        Some(candidate.with(EvidenceKind::RanShare, ran))
     }
 
-    fn full_program(&self) -> Option<Suspect> {
+    fn full_program(&self) -> Option<Candidate> {
         let share = self.generator_share().filter(|share| *share >= FULL)?;
         let finding = LimiterFinding::Program(ProgramLimit::ThreadFull { share });
-        let suspect = Suspect::new(Component::GeneratorThread, share, finding);
-        Some(suspect.with(EvidenceKind::ShareOfProcessor, share))
+        let candidate = Candidate::new(Component::GeneratorThread, share, finding);
+        Some(candidate.with(EvidenceKind::ShareOfProcessor, share))
     }
 
-    fn waiting_program(&self) -> Option<Suspect> {
+    fn waiting_program(&self) -> Option<Candidate> {
         let (waited, ran) = self.program_cpu()?;
         let is_database = self.processors().is_some();
         let share = waited / (ran + waited).max(f64::MIN_POSITIVE);
@@ -78,13 +78,13 @@ impl LimiterInput<'_, '_> {
             return None;
         }
         let finding = LimiterFinding::Program(ProgramLimit::Waits { ran, waited });
-        let suspect = Suspect::new(Component::GeneratorCpu, share, finding);
-        Some(suspect.with(EvidenceKind::RanShare, ran).with(EvidenceKind::WaitedShare, waited))
+        let candidate = Candidate::new(Component::GeneratorCpu, share, finding);
+        Some(candidate.with(EvidenceKind::RanShare, ran).with(EvidenceKind::WaitedShare, waited))
     }
 
-    /// Returns a suspect if the program sends no further requests: the database's sessions wait for
-    /// it, and nothing in the sockets waits to be read by either side.
-    fn pausing_program(&self) -> Option<Suspect> {
+    /// Returns the candidate that keeps the sessions of the program waiting: the program itself,
+    /// which pauses or does not read its answers, or the network.
+    fn pausing_program(&self) -> Option<Candidate> {
         let sessions = self.program_sessions()?;
         let (component, pause) = sessions.reason()?;
         let finding = LimiterFinding::Program(ProgramLimit::Pauses {
@@ -95,14 +95,14 @@ impl LimiterInput<'_, '_> {
         let limited = self
             .signals
             .rate(&ComponentKind::Sockets(MeasuredSide::Server), sockets::RECEIVER_LIMITED);
-        let suspect = Suspect::new(component, sessions.share(), finding)
+        let candidate = Candidate::new(component, sessions.share(), finding)
             .with(EvidenceKind::ServerSocketsLimitedByReceiver, limited.unwrap_or(0.0));
-        Some(sessions.with_evidence(suspect))
+        Some(sessions.with_evidence(candidate))
     }
 
-    /// Returns a suspect if one session works for most of the time of its requests. Its processor
+    /// Returns a candidate if one session works for most of the time of its requests. Its processor
     /// is the limiter, because a second session would take over half of its work.
-    pub(super) fn one_session_works(&self) -> Option<Suspect> {
+    pub(super) fn one_session_works(&self) -> Option<Candidate> {
         let sessions = self.program_sessions()?;
         let asked = self.requesting_sessions()?;
         let running = self.running()?;
@@ -121,16 +121,16 @@ impl LimiterInput<'_, '_> {
             at_work: running / sessions.all,
             waiting: (sessions.idle + sessions.receiving) / sessions.all,
         });
-        let suspect = Suspect::new(Component::DatabaseSingleCore, share, finding)
+        let candidate = Candidate::new(Component::DatabaseSingleCore, share, finding)
             .with(EvidenceKind::UsedProcessors, ran)
             .with(EvidenceKind::Processors, available)
             .with_any(EvidenceKind::SessionsActive, self.active());
-        Some(suspect)
+        Some(candidate)
     }
 
-    /// Returns a suspect if nothing is saturated and the program keeps none of its sessions
+    /// Returns a candidate if nothing is saturated and the program keeps none of its sessions
     /// waiting: it has too few sessions.
-    pub(super) fn program_concurrency(&self) -> Option<Suspect> {
+    pub(super) fn program_concurrency(&self) -> Option<Candidate> {
         let sessions = self.program_sessions()?;
         // Saturated processors do not limit a program if its threads and its database get one
         // whenever they want one.
@@ -146,12 +146,12 @@ impl LimiterInput<'_, '_> {
             waiting,
             pause_s: sessions.pause_s(),
         });
-        Some(sessions.with_evidence(Suspect::new(Component::Concurrency, 1.0, finding)))
+        Some(sessions.with_evidence(Candidate::new(Component::Concurrency, 1.0, finding)))
     }
 
-    /// Returns a suspect if the processors are saturated and one side waits for them. Used if there
-    /// is no other suspect.
-    pub(super) fn starved_side(&self) -> Option<Suspect> {
+    /// Returns a candidate if the processors are saturated and one side waits for them. Used if
+    /// there is no other candidate.
+    pub(super) fn starved_side(&self) -> Option<Candidate> {
         let sessions = self.program_sessions()?;
         let (lacked, side) = self.starved_threads()?;
         if lacked < LACKED * self.requesting_sessions()? || !self.is_host_full() {
@@ -162,10 +162,10 @@ impl LimiterInput<'_, '_> {
             MeasuredSide::Generator => Component::GeneratorCpu,
         };
         let finding = LimiterFinding::Program(ProgramLimit::Starved { side, waited: lacked });
-        let suspect = Suspect::new(component, lacked / sessions.all.max(1.0), finding)
+        let candidate = Candidate::new(component, lacked / sessions.all.max(1.0), finding)
             .with(EvidenceKind::WaitedShare, lacked)
             .with_any(EvidenceKind::BusyProcessorsShare, self.busy_share());
-        Some(sessions.with_evidence(suspect))
+        Some(sessions.with_evidence(candidate))
     }
 
     /// Returns the mean number of threads without a processor on the side that has more of them.

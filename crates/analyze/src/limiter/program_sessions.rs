@@ -10,11 +10,11 @@ use record::component_name::{DATABASE, SESSIONS, SESSIONS_OF_OTHERS};
 use record::metric::{processes, sessions, sockets};
 use record::{ComponentKind, MeasuredSide};
 
+use super::candidate::Candidate;
 use super::component::Component;
 use super::evidence::EvidenceKind;
 use super::finding::{Pause, Sockets};
 use super::input::LimiterInput;
-use super::suspect::Suspect;
 
 /// Pauses limit a program only if they take at least this fraction of its sessions' time.
 pub(super) const PAUSE_SHARE: f64 = 0.5;
@@ -27,12 +27,12 @@ const MEAN_PAUSE_SHARE: f64 = 0.6;
 /// largest part of the time, even if they are less than half of it.
 const LARGEST_PART: f64 = 1.0 / 3.0;
 
-/// Time in seconds from an answer to the next request up to which it does not count as a pause:
-/// waking up and switching between processes may take as long.
+/// A time from an answer to the next request counts as a pause only if it is longer than this, in
+/// seconds: waking up and switching between processes can take as long.
 const QUICK_S: f64 = 0.001;
 
-/// Time from an answer to the next request up to which it does not count as a pause, in round
-/// trips.
+/// A time from an answer to the next request counts as a pause only if it is also longer than this
+/// number of round trips.
 const QUICK_ROUND_TRIPS: f64 = 3.0;
 
 /// Longest round trip, in seconds, of two sides on one machine, where sent bytes arrive at once in
@@ -126,19 +126,19 @@ impl LimiterInput<'_, '_> {
         (sessions.all > 0.0).then_some(sessions)
     }
 
-    /// Returns the waiting and the running time of the program's threads, in processors.
+    /// Returns the mean numbers of the program's threads that waited for a processor and that ran.
     pub(super) fn program_cpu(&self) -> Option<(f64, f64)> {
         let kind = ComponentKind::Processes(MeasuredSide::Generator);
         Some((self.signals.rate(&kind, processes::WAITED)?, self.signals.used_processors(&kind)?))
     }
 
-    /// Returns the mean number of sessions that process a request of the program: all sessions
-    /// except those for which the program pauses. If the program pauses for most of the time, these
-    /// are included; they are then the largest part.
+    /// Returns the mean number of the program's sessions, without those for which the program
+    /// pauses. If the pauses take at least half of the sessions' time, returns the number of all
+    /// sessions.
     pub(super) fn requesting_sessions(&self) -> Option<f64> {
         let sessions = self.program_sessions()?;
         let paused = if sessions.share() < PAUSE_SHARE { sessions.paused() } else { 0.0 };
-        // While a program has no session, it sends nothing to the database.
+        // Time without a session counts like a pause, because the program then sends nothing.
         let absent = self.program_session_count().map_or(0.0, |all| (1.0 - all).max(0.0));
         let absent = if absent < PAUSE_SHARE { 0.0 } else { absent };
         Some((sessions.all - paused + absent).max(f64::MIN_POSITIVE))
@@ -146,7 +146,7 @@ impl LimiterInput<'_, '_> {
 
     /// Returns the mean number of the program's sessions; `None` if not all of them can be seen.
     pub(super) fn program_session_count(&self) -> Option<f64> {
-        // Without this metric, sessions were not searched for those of a program.
+        // Without this metric, the sessions of the program were not identified.
         self.signals.rate(&ComponentKind::Sessions, sessions::IDENTIFIED)?;
         let unseen = &self.findings.evidence.unseen;
         let is_hidden = unseen.iter().any(|(what, _)| SESSION_SOURCES.contains(&what.as_str()));
@@ -164,13 +164,13 @@ impl LimiterInput<'_, '_> {
 
 impl ProgramSessions {
     /// Returns the number of sessions that wait for their client: those that wait for a statement
-    /// or for rows, or those that wait for their answers to be read, whichever are more.
+    /// or for rows, or those that wait until their answers are read, whichever number is larger.
     pub(super) fn waiting(&self) -> f64 {
         (self.idle + self.receiving).max(self.sending)
     }
 
-    /// Returns the mean idle time of a session before each request, in seconds. Rows of a load
-    /// arrive without a request.
+    /// Returns the mean idle time of a session before each request, in seconds. Waits for the rows
+    /// of a load are not included, because rows arrive without a request.
     pub(super) fn pause_s(&self) -> Option<f64> {
         Some(self.idle / self.requests_per_s?.max(f64::MIN_POSITIVE))
     }
@@ -183,8 +183,8 @@ impl ProgramSessions {
         self.pause_s().is_some_and(is_slow)
     }
 
-    /// Returns the sessions for which the program pauses: sessions that wait for rows, and sessions
-    /// with long idle times.
+    /// Returns the number of sessions for which the program pauses: sessions that wait for rows,
+    /// and sessions with long idle times.
     pub(super) fn paused(&self) -> f64 {
         // While a request or an answer waits in a socket the program does not pause.
         let seen = self.nothing_waits.filter(|_| self.sees_sockets());
@@ -204,8 +204,8 @@ impl ProgramSessions {
         self.paused.map(|paused| paused.max(asleep.unwrap_or(0.0)))
     }
 
-    /// Returns the sessions that idle with empty sockets while no thread of the program works: it
-    /// sleeps, or waits for something else.
+    /// Returns the number of sessions that idle with empty sockets while no thread of the program
+    /// works: it sleeps, or waits for something else.
     ///
     /// This includes pauses that are too short to be seen in a single sample, such as 3 ms after
     /// each batch. For a program without pauses the result is nearly zero: a request or an answer
@@ -266,8 +266,9 @@ impl ProgramSessions {
         Some((Component::GeneratorInput, self.pausing()))
     }
 
-    /// Returns true if requests may wait unread at the server: many do, or its sessions may idle
-    /// because they lack a processor.
+    /// Returns true if the server may have received requests that it has not read: either many
+    /// unread requests were seen, or the sessions may look idle only because the server lacks
+    /// processor time.
     fn may_have_unread_requests(&self) -> bool {
         // Sessions with an unread request are not among those for which the program pauses.
         if self.paused.is_some() && self.sees_sockets() {
@@ -298,8 +299,8 @@ impl ProgramSessions {
         Pause::NoFurtherRequests { rows, sockets }
     }
 
-    /// Returns the component that does not take answers, the program or the network: an answer that
-    /// has arrived and is unread waits for the program.
+    /// Returns the component that delays the answers: the program if it has not read answers that
+    /// have arrived, or else the network.
     fn cause_of_unread_answers(&self) -> (Component, Pause) {
         let has_arrived = self.unread_by_program.is_none_or(|unread| unread >= self.sending / 2.0);
         match has_arrived {
@@ -308,8 +309,8 @@ impl ProgramSessions {
         }
     }
 
-    pub(super) fn with_evidence(&self, suspect: Suspect) -> Suspect {
-        suspect
+    pub(super) fn with_evidence(&self, candidate: Candidate) -> Candidate {
+        candidate
             .with(EvidenceKind::Sessions, self.all)
             .with(EvidenceKind::SessionsIdle, self.idle)
             .with(EvidenceKind::SessionsReceiving, self.receiving)

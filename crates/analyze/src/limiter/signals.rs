@@ -84,7 +84,7 @@ impl<'a> Signals<'a> {
         self.server_hosts
     }
 
-    /// Returns the host of the database's processes; `None` for the load generator's host.
+    /// Returns the host of the database's processes; `None` if it is the load generator's host.
     pub(super) fn server_host(&self) -> Option<&str> {
         self.server.as_deref()
     }
@@ -108,14 +108,14 @@ impl<'a> Signals<'a> {
         proxies.is_some_and(|proxies| proxies > 0.0)
     }
 
-    /// Returns true if the database behind such a program was found on the same machine.
+    /// Returns true if the database behind a proxy was found on the proxy's machine.
     pub(super) fn sees_upstream(&self) -> bool {
         let processes = self.mean(&ComponentKind::Upstream, upstream::PROCESSES);
         processes.is_some_and(|processes| processes > 0.0)
     }
 
-    /// Returns the host on which a kind of component is observed: the host of the database for
-    /// components of the server.
+    /// Returns the host on which components of this kind are observed; `None` for the load
+    /// generator's host.
     fn host_of(&self, kind: &ComponentKind) -> Option<&str> {
         match kind {
             ComponentKind::Processes(MeasuredSide::Server)
@@ -346,8 +346,8 @@ impl<'a> Signals<'a> {
         Some((after.1 - before.map_or(0.0, |(_, value)| *value)).max(0.0))
     }
 
-    /// Returns the last reading of a component's metric before the end of the window; without one,
-    /// the first reading.
+    /// Returns the last reading of a component's metric up to the end of the window; if there is
+    /// none, the first reading.
     pub(super) fn last_of(
         &self,
         component: &ObservedComponent,
@@ -433,9 +433,10 @@ fn around<'o>(observed: &'o Observed, window: &Range<Nanos>) -> &'o [(Nanos, f64
     points.get(first..(last + 1).min(points.len())).unwrap_or_default()
 }
 
-/// Returns the growth of a counter per second. At a reset, the growth before it is lost, and
-/// counting restarts from zero. A counter that is first read within the window counts from zero at
-/// the window's start, because the counted thing did not exist before.
+/// Returns the growth of a counter per second. A counter that is reset restarts from zero; only its
+/// growth between the last reading and the reset is lost. If a counter is first read within the
+/// window, its growth is spread over the time since the window's start, because there was nothing
+/// to count before.
 fn rate(observed: &Observed, window: &Range<Nanos>) -> Option<f64> {
     growth(observed, window).map(|(by, span_s)| by / span_s)
 }
@@ -516,7 +517,8 @@ mod tests {
         assert_eq!(mean_of(&millis(&[(10, 9.0), (1_010, 0.4)])), 485.0);
     }
 
-    /// Returns a load of four seconds on another machine, which is observed from `begin` on.
+    /// Returns the evidence of a load of four seconds, with another machine that is observed from
+    /// the second `begin` on.
     fn loaded(begin: u64) -> LoadEvidence {
         let points = |from| (from..=4).map(|s| (Nanos::from_secs(s), 0.9 * s as f64)).collect();
         let of = |component: &str, from| Observed {

@@ -40,8 +40,8 @@ impl LimiterInput<'_, '_> {
         Some(self.database_cpu()? / self.database_processors()?)
     }
 
-    /// Returns the used and wanted processors as a fraction of the processors that the database may
-    /// use. During bursts of requests it wants more processors than on average.
+    /// Returns the number of processors that the database used or waited for, as a fraction of
+    /// those that it may use. During bursts of requests, it wants more processors than on average.
     pub(super) fn database_demand(&self) -> Option<f64> {
         let waited = self.database_waited()?;
         Some((self.database_cpu()? + waited) / self.database_processors()?)
@@ -93,15 +93,16 @@ impl LimiterInput<'_, '_> {
         used.filter(|_| self.demand.source == LoadSource::Load)
     }
 
-    /// Returns the fraction of the time in which threads of the load generator lacked a processor.
+    /// Returns the mean number of threads of the load generator that lacked a processor; 0 if that
+    /// is not known.
     pub(super) fn loader_waited(&self) -> f64 {
         self.signals
             .rate(&ComponentKind::Processes(MeasuredSide::Generator), processes::WAITED)
             .unwrap_or(0.0)
     }
 
-    /// Returns the largest fraction of a processor that a thread used for requests; `None` if none
-    /// was observed, or the threads spin.
+    /// Returns the largest fraction of a processor that a thread used for requests; `None` if no
+    /// thread was observed, or the threads spin.
     pub(super) fn generator_share(&self) -> Option<f64> {
         match self.demand.source {
             LoadSource::Jobs if self.findings.evidence.spins => None,
@@ -119,8 +120,8 @@ impl LimiterInput<'_, '_> {
         if self.demand.source != LoadSource::Jobs || !self.findings.evidence.spins {
             return Some(self.generator_demand()? < 0.8);
         }
-        // A thread that spins is always busy. Requests that are due after a pause show if it was
-        // late; those of clients without a pause do not.
+        // A thread that spins is always busy. Requests that are due after a pause show if the
+        // thread was late; requests of clients without a pause do not.
         let is_in_time = self.findings.send_lag().status == Status::Pass;
         (requesters == Requesters::ThinkingClients && is_in_time).then_some(true)
     }

@@ -39,7 +39,7 @@ pub(super) enum Wait {
 /// The waits that have counters.
 const COUNTED: [Wait; 3] = [Wait::Lock, Wait::Flush, Wait::Disk];
 
-/// A counter of the time that sessions wait.
+/// A counter of the time for which sessions wait.
 struct TimeCounter {
     wait: Wait,
     statistic: ServerStatistic,

@@ -55,7 +55,7 @@ fn failures_of_a_job_are_limited_by_its_own_condition_alone() {
     assert_eq!(trial(&evidence, "read").failed_jobs, ["write"]);
 }
 
-/// The accounts are the mix, then its parts.
+/// The accounts are the mix, then its parts. The failures of the mix itself are not counted again.
 #[test]
 fn failures_of_a_mix_are_those_of_its_parts() {
     let mix = "duration = 60s\nwarmup = 10s\n[read]\nmix = a: 1, b: 1\nrate = 1000\n\
@@ -124,8 +124,8 @@ fn unknown_number_of_connections_is_no_limit() {
     assert_eq!(limit_of_clients(|_| None), None);
 }
 
-/// The event of a connection limit means that clients never had a connection. Clients that lost
-/// their connections try again.
+/// There is no event of a connection limit, because the clients had connections and lost them. A
+/// refusal is a limit only if the job stays without the connection.
 #[test]
 fn clients_that_are_refused_their_lost_connections_do_not_count_as_sustained() {
     let limit = |from: usize, until: usize| {

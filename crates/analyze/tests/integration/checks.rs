@@ -127,7 +127,7 @@ fn run_without_started_jobs_is_not_complete() {
     }
 }
 
-/// A disk may be full before the first second is written, although requests were sent.
+/// A disk may be full before the first second is written. The reported end then has no time.
 #[test]
 fn record_failed_in_its_first_second_is_reported_as_recorder_failure() {
     let mut evidence = nothing("[read]\nquery = select 1\nrate = 1000\n");
@@ -241,7 +241,7 @@ fn median_send_lag_may_be_a_tenth_of_the_median_response_time() {
         (0.103, 1.0, Status::Suspect),
         (0.0195, 0.06, Status::Pass),
         (0.0205, 0.06, Status::Suspect),
-        // The run is not invalid, because its service times are right.
+        // The run is not INVALID, because its service times are right.
         (0.15, 0.16, Status::Suspect),
     ] {
         let found = only("send-lag", status, &late(lag, response));
@@ -448,7 +448,7 @@ fn a_server_that_takes_fewer_connections_makes_a_run_suspect() {
 fn a_closed_job_without_its_connections_makes_a_run_suspect() {
     only("connections", Status::Pass, &steady(MIXED));
     let mut evidence = steady(MIXED);
-    // One of four connections that is reopened within a few seconds, and one that is not.
+    // One of four connections is missing for a second, and then for 25 seconds.
     evidence.jobs[1].steps[20].connections = Some(3);
     only("connections", Status::Pass, &evidence);
     evidence.jobs[1].steps[20..45].iter_mut().for_each(|step| step.connections = Some(3));
@@ -493,7 +493,7 @@ fn requests_that_were_never_sent_make_a_run_suspect() {
 #[test]
 fn a_file_that_failed_makes_a_run_invalid() {
     let mut evidence = steady(OPEN);
-    // A gap in the op-log does not affect the result.
+    // Missing entries of the op-log do not affect the result.
     evidence.events.push(event(10, None, EventKind::OpLogIncomplete, "5 are missing"));
     only("files", Status::Pass, &evidence);
     let text = "the results file `found.csv` of [read] could not be written";

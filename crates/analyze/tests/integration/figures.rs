@@ -87,8 +87,8 @@ fn metric_without_a_name_is_that_of_a_mix_and_not_of_its_parts() {
     assert_eq!(get(&figures, "throughput(all/a)"), Ok(1_000.0));
 }
 
-/// For 2,000 requests per second, the load generator uses 40 ms of processor time, half of it in
-/// the kernel; the database uses 300 ms in user mode and 100 ms in the kernel.
+/// In each second, for 2,000 requests, the load generator uses 40 ms of processor time, half of it
+/// in the kernel; the database uses 300 ms in user mode and 100 ms in the kernel.
 #[test]
 fn processor_time_is_per_completed_request() {
     let mut evidence = steady(MIXED);
@@ -223,7 +223,7 @@ fn processor_time_of_a_database_on_another_observed_machine_counts() {
     assert_eq!(found.cpu_share(CpuOwner::Proxy).map(|it| (it.used() * 100.0).round()), Some(20.0));
 }
 
-/// The processor time on one machine is not that of the whole database.
+/// No processor time is reported, because that of one machine is not that of the whole database.
 #[test]
 fn processor_time_of_several_servers_on_several_machines_is_unknown() {
     let mut evidence = steady(MIXED);
@@ -250,7 +250,8 @@ fn processor_time_of_several_servers_on_several_machines_is_unknown() {
     assert!(figures(&evidence).cpu_share(CpuOwner::Database).is_some());
 }
 
-/// In a short run all ticks of the system's clock may fall into one mode.
+/// In a short run, all ticks of the system's clock may fall into one mode. The time in the other
+/// mode is then missing, but the total is not.
 #[test]
 fn processor_time_without_a_tick_in_one_mode_has_a_total() {
     let mut evidence = steady(MIXED);

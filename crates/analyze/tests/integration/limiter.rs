@@ -74,7 +74,8 @@ fn limiter_of_unobserved_overloaded_or_closed_job_is_unknown() {
     is_inconclusive(&nothing(OPEN), Inconclusive::NoRequests);
 }
 
-/// A job with one request, such as a `drop table`, alongside jobs that achieve their rates.
+/// A job with one short request, such as a `drop table`, does not hide that the other jobs achieve
+/// their rates. A job with one long request does.
 #[test]
 fn single_request_next_to_a_schedule_is_not_a_limit() {
     let once = format!("{OPEN}[once]\nquery = select 2\ncount = 1\nstart = 30s\n");

@@ -4,7 +4,7 @@ use analyze::limiting::{
     EmbeddedWait, GeneratorLimit, Inconclusive, LimiterFinding as F, NetworkLimit, ProcessorLimit,
     Requesters, Saturation, Waits,
 };
-use analyze::{Component, Evidence, LoadEvidence, Route, Suspect, UsedTarget, summarize};
+use analyze::{Candidate, Component, Evidence, LoadEvidence, Route, UsedTarget, summarize};
 use base::Nanos;
 
 use crate::support::{is_explained, near, nothing, replace_readings};
@@ -81,7 +81,7 @@ fn reading(evidence: &mut Evidence, component: &str, metric: &str, value: impl F
     replace_readings(&mut load.observed, component, metric, looks, value);
 }
 
-fn limiter(evidence: &Evidence) -> Suspect {
+fn limiter(evidence: &Evidence) -> Candidate {
     summarize(evidence).loads.remove(0).limiter
 }
 

@@ -76,7 +76,7 @@ pub(crate) fn names(evidence: &Evidence, component: Component, is_it: impl Fn(&F
     assert!(is_it(&limiter.finding), "{:?}", limiter.finding);
     assert_eq!(limiter.ranked[0].component, component);
     assert!(!limiter.evidence.is_empty());
-    for number in limiter.ranked.iter().flat_map(|suspect| &suspect.evidence) {
+    for number in limiter.ranked.iter().flat_map(|candidate| &candidate.evidence) {
         let name = number.kind.name();
         assert!(is_explained(&name), "the guide does not say what {name} is made of");
     }
@@ -255,7 +255,7 @@ fn full_processors_of_the_database_are_named() {
         Component::Proxy,
         F::Processors(ProcessorLimit::Full { may_use, .. }) if near(*may_use, 1.0)
     );
-    // Stolen time was available to no one.
+    // Stolen time was not available to any program.
     hold(&mut evidence, "server", "proxies", 0.0);
     hold(&mut evidence, "server", "processors", 2.0);
     hold(&mut evidence, "server", "busiest", 0.8);
@@ -281,10 +281,11 @@ fn crowded_shared_processors_limit_the_database() {
         Component::DatabaseCpu,
         F::Processors(ProcessorLimit::Full { wanted, is_starved: false, .. }) if near(*wanted, 2.6)
     );
-    // The database does not saturate the processors: something else does.
+    // The load generator uses most of the processors, not the database.
     plant(&mut evidence, "generator", "user", 1.2);
     assert_ne!(summarize(&evidence).limiter.component, Component::DatabaseCpu);
-    // Neither the database nor the generator uses the processors, so more clients might not help.
+    // Programs other than the database and the generator use the processors, so the database lacks
+    // them.
     plant(&mut evidence, "generator", "user", 0.04);
     plant(&mut evidence, "server", "user", 0.4);
     names!(
@@ -763,7 +764,7 @@ fn busiest_of_several_database_hosts_is_reported() {
     );
 }
 
-/// If there are too many threads, their waits for processors are not read.
+/// If there are too many threads to read their waits for processors, busy processors are enough.
 #[test]
 fn saturated_host_limits_without_scheduler_statistics() {
     let mut evidence = watched();

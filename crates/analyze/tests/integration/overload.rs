@@ -113,7 +113,7 @@ fn requests_unsent_after_the_drain_are_failures_unless_overloaded() {
     assert_eq!(check("errors", &evidence).status, Status::Invalid);
 }
 
-/// If nothing was answered until the interrupt, the target hangs.
+/// If nothing was answered until the interrupt, the target hangs: the open requests are errors.
 #[test]
 fn interrupt_does_not_excuse_a_job_without_answers() {
     let mut evidence = steady(OPEN);
@@ -218,7 +218,7 @@ fn requests_that_were_never_sent_show_an_overload_of_any_length() {
     assert_eq!(summary.limiter.component.name(), "unknown");
     only("backlog", Status::Suspect, &left(10, 501));
     // After an interrupt, a lost target or a kill, the run has not waited for these requests; and a
-    // file that failed may have kept them back.
+    // file that failed may have prevented them.
     for ended in [Some(EndKind::Interrupted), Some(EndKind::TargetLost), None] {
         let evidence = Evidence { ended, ..left(4, 900) };
         assert_eq!(check_of(&evidence), Status::NotPossible, "{ended:?}");

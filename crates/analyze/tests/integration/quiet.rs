@@ -63,7 +63,7 @@ fn statements_that_never_had_a_row_are_reported_though_others_had_one() {
     check(Some([(9, false), (9, false), (9, true), (9, true)]), Some((9, &[1])));
     check(Some([(9, true), (9, false), (8, false), (9, true)]), Some((8, &[3])));
     check(Some([(9, false), (9, false), (8, false), (9, true)]), Some((17, &[1, 3])));
-    // The third statement always failed, so that the fourth was never reached.
+    // The third statement always failed, so the fourth was never reached.
     check(Some([(9, true), (9, false), (0, false), (0, false)]), None);
     // An earlier record.
     check(None, None);
@@ -129,7 +129,7 @@ fn each_code_has_the_text_of_its_first_error() {
     assert_eq!((class, count), (Class::Constraint, 2));
 }
 
-/// A record holds a part of a long text.
+/// A record holds only parts of a long text: the text belongs to the error whose code it contains.
 #[test]
 fn text_of_a_long_error_is_found_by_its_code() {
     let mut evidence = steady(OPEN);

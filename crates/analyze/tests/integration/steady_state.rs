@@ -71,7 +71,8 @@ fn arrivals_that_are_too_even_or_come_in_bursts_are_noticed() {
     assert_eq!(even.status, Status::NotPossible, "{even:?}");
 }
 
-/// Two irregular seconds make no difference to the rate of a minute.
+/// Two irregular seconds make no difference to the rate of a minute, but the check of each second
+/// notices them.
 #[test]
 fn a_second_that_has_too_much_or_too_little_is_noticed() {
     let mut evidence = steady(OPEN);
@@ -113,7 +114,8 @@ fn offered_rate_is_judged_within_start_and_stop_of_the_job() {
 fn clusters_within_seconds_are_noticed() {
     let mut evidence = counted(POISSON, &[1_032, 968]);
     evidence.threads = 1;
-    // Exponential gaps with a mean of 1 ms: one for each thousandth of the distribution.
+    // Exponential times between arrivals with a mean of 1 ms: one for each thousandth of the
+    // distribution.
     for rank in 0..1_000 {
         let ms = -(1.0 - (f64::from(rank) + 0.5) / 1_000.0).ln();
         add_times(&mut evidence, 0, Kind::Gap, ms, 20);
@@ -124,7 +126,7 @@ fn clusters_within_seconds_are_noticed() {
             times.clear();
         }
     });
-    // The same gaps as seen by a timer that ticks each millisecond.
+    // The same times as seen by a timer that ticks each millisecond.
     let ticks = [(0.0, 7_358), (1.0, 7_992), (2.0, 2_940), (3.0, 1_082), (4.0, 398), (5.0, 230)];
     for (ms, count) in ticks {
         add_times(&mut evidence, 0, Kind::Gap, ms, count);
@@ -266,7 +268,8 @@ fn stalled_in(stalled: usize, percent: u64) -> Evidence {
     evidence
 }
 
-/// All four clients wait for a second: 2 % of the window.
+/// All four clients wait for a second, 2 % of the window, which explains a surplus of this size
+/// only.
 #[test]
 fn stall_at_the_end_of_the_window_is_no_surplus() {
     assert_eq!(little(&stalled_in(4, 100)), Status::Pass);
@@ -351,7 +354,7 @@ fn requests_missing_at_the_begin_without_busy_clients_are_noticed() {
     assert_eq!(little(&ended), Status::Suspect);
 }
 
-/// A client cannot have been busy since before its job began.
+/// A client cannot have been busy since before its job began, so missing requests are reported.
 #[test]
 fn empty_begin_of_a_run_without_warm_up_is_noticed() {
     let mut evidence = steady(&MIXED.replace("warmup = 10s", "warmup = 0s"));

@@ -303,7 +303,7 @@ pub(crate) const CHECKS: [&str; 32] = [
     "checkpoints",
 ];
 
-/// Asserts that a check has this finding, and that no other check objects.
+/// Asserts that a check has this status, and that no other check objects. Returns the check.
 #[track_caller]
 pub(crate) fn only(name: &str, status: Status, evidence: &Evidence) -> Check {
     let Summary { verdict, .. } = summarize(evidence);
@@ -319,7 +319,7 @@ pub(crate) fn only(name: &str, status: Status, evidence: &Evidence) -> Check {
     verdict.checks.into_iter().find(|check| check.name() == name).unwrap()
 }
 
-/// Returns the finding of a check.
+/// Returns the check with this name.
 #[track_caller]
 pub(crate) fn check(name: &str, evidence: &Evidence) -> Check {
     let checks = summarize(evidence).verdict.checks;

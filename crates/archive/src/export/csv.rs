@@ -10,10 +10,11 @@ use record::{Interval, Kind};
 use crate::error::RecordError;
 use crate::reader::{Archive, IntervalCounts};
 
-/// Columns. The first four identify the row; then follow the requests with an intended start in the
-/// row's second, the requests that ended in it, and the state at its end. Times are those of a
-/// histogram row, and are given in its first second. In runs of more than two hours a histogram row
-/// is longer than a second. New columns are appended, for programs that refer to columns by number.
+/// Columns. The first four identify the row. Then follow the requests with an intended start in the
+/// row's second, the requests that ended in that second, and the state at its end. Times come from
+/// a histogram row, which is longer than a second in runs of more than two hours, and are given in
+/// the first second of that row. New columns are appended, for programs that refer to columns by
+/// number.
 const COLUMNS: [&str; 39] = [
     "job",
     "start_s",
@@ -57,7 +58,7 @@ const COLUMNS: [&str; 39] = [
 ];
 
 /// Writes a table of the seconds of a run: RFC 4180, UTF-8, with a header. Missing values are
-/// empty. The window begins at `warm`, since time zero.
+/// empty. `warm` is the time from time zero to the beginning of the window.
 ///
 /// # Errors
 /// Fails if the record cannot be read, or `out` cannot be written to.

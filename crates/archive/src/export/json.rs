@@ -267,8 +267,8 @@ fn write_histograms<W: Write>(
     Ok(())
 }
 
-/// A decoded histogram: pairs of a time in nanoseconds and the number of measured times up to it
-/// that exceed the time of the previous pair.
+/// A decoded histogram. Each bucket is a pair: a time in nanoseconds, and the number of measured
+/// times that are at most this time and longer than the time of the previous pair.
 #[derive(Serialize)]
 struct HistogramRow<'a> {
     job: &'a str,

@@ -19,7 +19,7 @@ const ATTACHED: &str = "whole";
 /// for all runs of the round together.
 ///
 /// # Errors
-/// The record does not belong to an experiment, is damaged or has no such run; or the new one
+/// The record does not belong to an experiment, is damaged or has no such run; or the new record
 /// exists or cannot be created.
 pub fn single_run(
     experiment: &Path,

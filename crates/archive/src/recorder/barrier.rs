@@ -6,7 +6,7 @@ use record::{Gauge, Interval};
 
 use super::outlet::Lane;
 
-/// Maximum number of intervals that wait for a silent lane.
+/// Maximum number of intervals that wait for a silent lane; with more, the earliest is complete.
 const MOST_WAITING: usize = 64;
 
 /// A collector of the lanes' reports at the ends of intervals.
@@ -18,11 +18,11 @@ pub(super) struct IntervalBarrier {
     done: Option<Interval>,
 }
 
-/// An interval that every lane has passed.
+/// An interval that every active lane has passed, or that no longer waits for a silent lane.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CompleteInterval {
     pub(super) interval: Interval,
-    /// Gauges of the jobs over all lanes; `None` if a lane skipped the interval.
+    /// Sums of each job's gauges over the lanes; `None` if a lane did not report the interval.
     pub(super) gauges: Option<Vec<Gauge>>,
 }
 
@@ -50,7 +50,8 @@ impl IntervalBarrier {
         }
     }
 
-    /// Returns the next interval that every lane has passed, in order.
+    /// Returns the next complete interval, in ascending order; `None` if the earliest one still
+    /// waits for a lane, or none waits.
     pub(super) fn next_complete(&mut self) -> Option<CompleteInterval> {
         let interval = *self.waiting.keys().next()?;
         let is_left = self.lanes.values().all(|last| *last >= Some(interval));
@@ -64,7 +65,7 @@ impl IntervalBarrier {
         Some(CompleteInterval { interval, gauges })
     }
 
-    /// Returns the last complete interval.
+    /// Returns the last complete interval, if any.
     pub(super) fn last_complete(&self) -> Option<Interval> {
         self.done
     }
@@ -99,7 +100,7 @@ mod tests {
         barrier
     }
 
-    /// Returns the complete intervals with their requests in flight.
+    /// Returns the complete intervals, each with the requests in flight of its first job.
     fn complete(barrier: &mut IntervalBarrier) -> Vec<(Interval, Option<u64>)> {
         std::iter::from_fn(|| barrier.next_complete())
             .map(|it| (it.interval, it.gauges.map(|gauges| gauges[0].in_flight)))

@@ -35,12 +35,12 @@ impl<V> Cache<V> {
         Cache { rows: BTreeMap::new(), order: BTreeMap::new(), most: most.max(1), touches: 0 }
     }
 
-    /// Returns a row for reading.
+    /// Returns a row for reading; `None` if it is not in the cache.
     pub(super) fn peek(&self, key: Key) -> Option<&V> {
         self.rows.get(&key).map(|open| &open.value)
     }
 
-    /// Returns a row for changing.
+    /// Returns a row for changing; `None` if it is not in the cache.
     pub(super) fn touch(&mut self, key: Key) -> Option<&mut V> {
         let open = self.rows.get_mut(&key)?;
         if open.touched != self.touches {
@@ -53,7 +53,7 @@ impl<V> Cache<V> {
         Some(&mut open.value)
     }
 
-    /// Adds a new row, and returns the one that it evicts.
+    /// Adds a new row, and returns the one that it evicts, if any.
     pub(super) fn insert(&mut self, key: Key, value: V) -> Option<Evicted<V>> {
         let evicted = if self.rows.len() >= self.most { self.evict() } else { None };
         self.touches += 1;

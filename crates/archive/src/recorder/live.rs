@@ -29,7 +29,7 @@ impl LiveView {
         self.counts_times.load(Ordering::Relaxed)
     }
 
-    /// Returns the component with the highest utilization, unless all are idle.
+    /// Returns the component with the highest utilization; `None` if all are idle.
     pub fn busiest(&self) -> Option<ComponentUtilization> {
         self.busiest.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -6,7 +6,8 @@
 //! the latest figures through a [`LiveView`].
 //!
 //! The invariant: when [`Recorder::finish`] returns, the record has all deliveries that were not
-//! reported as lost; after a `kill -9`, it has all that were made a second before it.
+//! reported as lost; after a `kill -9`, it has all that were made at least a second before the
+//! kill.
 
 mod barrier;
 mod cache;
@@ -36,8 +37,8 @@ use outlet::{ExternalFact, Lane, Message, PendingLimits, RecordHealth};
 use recorder_thread::RecorderThread;
 
 /// The number of messages that may be pending for the recorder. In real time a lane stores further
-/// messages itself. In virtual time it waits, and a message has several deliveries; the number
-/// limits the memory for pending cells, so a long run needs no more than a short one.
+/// messages itself. In virtual time a lane waits, and a message has several deliveries: the small
+/// number limits the memory for pending cells, so a long run needs no more than a short one.
 const CHANNEL_CAPACITY: usize = 32;
 const CHANNEL_CAPACITY_IN_VIRTUAL: usize = 1;
 

@@ -14,17 +14,18 @@ use record::{
 /// minute, or of a few seconds if there are very many jobs. One more makes the record fail.
 const BACKLOG: usize = 512;
 
-/// The minimum number of deliveries kept per job.
+/// The number of deliveries per job that a lane may store in any case.
 const BACKLOG_PER_JOB: usize = 4;
 
 /// The number of deliveries that a lane in virtual time hands over together: in a quiet run, waking
 /// the recorder costs far more than its work for one delivery.
 const BATCH_DELIVERIES: usize = 64;
 
-/// The number of cells among these deliveries. Each cell takes about half a megabyte.
+/// The maximum number of cells among these deliveries. Each cell takes about half a megabyte.
 const BATCH_CELLS: usize = 4;
 
-/// The number of emptied cells and batches that may be pending for a lane; further ones are freed.
+/// The number of emptied cells and batches of late answers that may be pending for a lane; further
+/// ones are freed.
 const RETURNS: usize = 128;
 
 /// The minimum number of pending emptied cells per job: a lane delivers the cells of all jobs at
@@ -227,7 +228,8 @@ mod tests {
 
     use super::*;
 
-    /// Waking the recorder for each interval would cost more than processing the interval.
+    /// One message has many deliveries, or a few cells: waking the recorder for each interval would
+    /// cost more than processing the interval.
     #[test]
     fn quiet_lane_in_virtual_time_hands_over_many_intervals_at_once() {
         let (sender, receiver) = sync_channel(64);

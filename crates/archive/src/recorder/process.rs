@@ -23,7 +23,7 @@ pub(super) fn sample() -> ClientSample {
     }
 }
 
-/// Returns the number after a name in the text of `/proc/self/status`.
+/// Returns the number after a name in the text of `/proc/self/status`; `None` if it is missing.
 fn field(status: &str, name: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()

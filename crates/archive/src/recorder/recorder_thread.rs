@@ -1,9 +1,9 @@
 //! The recorder's thread: processing of messages and timing of transactions.
 //!
 //! In real time an interval that every lane has passed is written at once, which gives one
-//! transaction per second; in virtual time some dozens of intervals share one, or hundreds if few
-//! requests arrive in them. If a write fails, the lanes are notified, further deliveries are
-//! emptied and returned, and the record stays as its last transaction left it.
+//! transaction per second; in virtual time some dozens of intervals share a transaction, or
+//! hundreds if few requests arrive in them. If a write fails, the lanes are notified, further
+//! deliveries are emptied and returned, and the record stays as its last transaction left it.
 
 use std::mem;
 use std::sync::Arc;
@@ -24,8 +24,8 @@ use super::run_sums::RunSums;
 use crate::error::{RecordError, RowError};
 use crate::writer::Writer;
 
-/// The longest time that data stay unsaved in real time if intervals are not completed: longer than
-/// an interval, which normally triggers the transaction.
+/// The longest time that data stay unsaved in real time if no interval is completed. It is longer
+/// than an interval, whose completion normally triggers the transaction.
 const UNSAVED: Nanos = Nanos::from_millis(1_500);
 
 /// The number of intervals per transaction in virtual time, if requests arrive in them.
@@ -74,7 +74,7 @@ pub(super) struct RecorderThread {
     saved_arrivals: u64,
     /// Time since which there are unsaved data.
     unsaved_since: Option<Stamp>,
-    /// End of the run once it is known; the inner `None` if there was no run.
+    /// End of the run once it is known; the inner value is `None` if there was no run.
     run_end: Option<Option<End>>,
     health: Arc<RecordHealth>,
     live: LiveView,
@@ -352,7 +352,7 @@ impl RecorderThread {
         }
     }
 
-    /// Empties and returns all further deliveries of the lanes.
+    /// Empties all further deliveries, and returns their memory to the lanes.
     fn discard_all(&mut self, receiver: &Receiver<Message>) {
         while !self.is_over() {
             match receiver.recv() {
@@ -369,7 +369,7 @@ impl RecorderThread {
         }
     }
 
-    /// Empties and returns a delivery of a lane.
+    /// Empties a delivery, and returns its memory to the lane.
     fn discard(&self, lane: Lane, delivery: Delivery) {
         match delivery {
             Delivery::Cell(mut cell) => {

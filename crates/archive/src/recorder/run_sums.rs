@@ -38,7 +38,8 @@ struct AccountSums {
     statements: u16,
     /// Statements that returned or changed a row.
     with_rows: StatementSet,
-    /// The latest second, and the first interval of the latest row: later ones cannot be on disk.
+    /// The latest second with data, and the first interval of the latest histogram row. No later
+    /// second or row can be on disk.
     last_second: Option<Interval>,
     last_row: Option<Interval>,
     counts: Counts,
@@ -309,7 +310,8 @@ impl RunSums {
     }
 }
 
-/// Returns true if the response time of a request is counted; the time of an error is not.
+/// Returns true if a request has a response time: it was completed, unsent or timed out. Rejected
+/// requests and other errors have none.
 fn has_response(sample: &Sample) -> bool {
     match &sample.outcome {
         Outcome::Completed

@@ -85,8 +85,8 @@ fn double_quotes(text: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Returns true if a text needs quotes. An empty one does not; `\.` does, because PostgreSQL reads
-/// it as the end of its data.
+/// Returns true if a text needs quotes. An empty text does not; `\.` does, because PostgreSQL reads
+/// it as the end of the data.
 fn needs_quotes(text: &[u8]) -> bool {
     let is_special = |byte: &u8| matches!(byte, b',' | b'"' | b'\r' | b'\n');
     text == b"\\." || text.iter().any(is_special) || begins_with_a_space(text)

@@ -60,11 +60,11 @@ pub struct OpLog {
 
 #[derive(Default)]
 struct OpCounts {
-    /// Rows dropped by lanes.
+    /// Number of rows dropped by lanes.
     dropped: AtomicU64,
-    /// Rows that reached the writer.
+    /// Number of rows that reached the writer.
     taken: AtomicU64,
-    /// Header lines.
+    /// Number of header lines.
     header: AtomicU64,
 }
 
@@ -77,10 +77,10 @@ pub struct OpLogHandle {
     counts: Arc<OpCounts>,
 }
 
-/// Some requests of one lane, in the order in which they were settled.
+/// Some requests of one lane, in the order in which they ended.
 struct OpBlock {
     lane: u16,
-    /// Time zero.
+    /// Time zero of the run.
     zero: Stamp,
     rows: Vec<OpRow>,
 }
@@ -165,7 +165,7 @@ impl OpLog {
     }
 
     /// Removes the file, for runs that end before anything is measured. Pipes, devices and links
-    /// are kept, as the run did not create them.
+    /// are kept, because the run did not create them.
     pub fn discard(self) {
         let path = self.plan.path.clone();
         self.finish(|| true);
@@ -260,7 +260,7 @@ impl<O: Outlet> Outlet for OpLogOutlet<O> {
 /// A formatter of rows as lines.
 struct RowFormatter {
     format: OpFormat,
-    /// Names of the accounts, quoted where needed; in the format `Csv` none begins a formula.
+    /// Names of the accounts, quoted where needed. In `Csv`, no spreadsheet reads them as formulas.
     accounts: Vec<Vec<u8>>,
     counts: Arc<OpCounts>,
 }

@@ -41,7 +41,7 @@ pub struct WriteResult {
 /// The failure that ended the writing of a file.
 #[derive(Debug)]
 pub struct WriteFailure {
-    /// Time of the failure by the machine's clock; `None` if it was noticed at the end.
+    /// Time of the failure on the monotonic clock; `None` if it was noticed only at the end.
     pub at: Option<Stamp>,
     /// Error of the operating system.
     pub cause: io::Error,

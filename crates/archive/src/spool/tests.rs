@@ -97,7 +97,7 @@ fn op_log_of(account: &str, disk: &Disk, format: OpFormat, pace: Pace) -> OpLog 
     OpLog::start(Box::new(disk.clone()), &plan, &[account], pace).unwrap()
 }
 
-/// Adds some requests on a lane and ends it.
+/// Adds some requests on a lane, and ends the lane.
 fn note(log: &OpLog, rows: impl IntoIterator<Item = OpRow>) {
     let mut lane = log.lane(3);
     lane.begin(ZERO);
@@ -164,7 +164,8 @@ fn job_that_begins_like_a_formula_has_an_apostrophe_except_for_dbbench() {
     }
 }
 
-/// While the file blocks, only as many rows are accepted as the blocks hold.
+/// While the file blocks, only as many rows are accepted as the blocks hold. The others are dropped
+/// and counted.
 #[test]
 fn slow_writer_drops_and_counts_rows() {
     let disk = Disk::new(false, usize::MAX);

@@ -68,7 +68,7 @@ struct State<B> {
     written: Option<WriteResult>,
 }
 
-/// The next step of the thread.
+/// The next action of the thread.
 enum NextStep<B> {
     Block(B),
     /// No block at the moment.

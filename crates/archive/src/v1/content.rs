@@ -1,4 +1,4 @@
-//! Data that are written once: the header before the run, its time zero, and its end.
+//! Data that are written once: the header before the run, the run's time zero, and its end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -100,7 +100,8 @@ pub(super) fn read_sample_ranges(from: &Connection) -> Result<u64, RowError> {
 /// The key of the statements that returned or changed a row.
 const WITH_ROWS: &str = "statements_with_rows";
 
-/// Writes the statements that returned or changed a row, each as `JOB.STATEMENT`.
+/// Writes the statements that returned or changed a row, each as `JOB.STATEMENT`: the index of the
+/// account and the number of the statement, from 1.
 pub(crate) fn write_with_rows(
     to: &Connection,
     statements: impl Iterator<Item = (AccountId, StatementId)>,

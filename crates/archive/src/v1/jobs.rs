@@ -153,7 +153,7 @@ fn part(before: &[JobHeader], name: &str) -> Option<AccountKind> {
     Some(AccountKind::Part { mix: AccountId(index as u16), section })
 }
 
-/// Returns the kind of a job at one of several servers.
+/// Returns the kind of an account with the name `JOB@ADDRESS`, a job at one of several servers.
 fn node(before: &[JobHeader], name: &str) -> Result<AccountKind, RowError> {
     let parts = name.rsplit_once('@').and_then(|(job, address)| {
         let is_job = |known: &JobHeader| known.kind == AccountKind::Job && known.name == job;
@@ -181,7 +181,8 @@ mod tests {
         }
     }
 
-    /// Returns the jobs `shop` (a mix of two sections) and `shop/x`, and the mix at two servers.
+    /// Returns the mix `shop` of two sections, the jobs `other` and `other/x`, and two entries for
+    /// single servers: one of `shop` and one of `other`.
     fn jobs() -> Vec<JobHeader> {
         vec![
             job("shop", "open", 0),

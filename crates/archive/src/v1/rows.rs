@@ -30,7 +30,7 @@ pub(crate) const SCALARS: [&str; 16] = [
     "ended_rows",
 ];
 
-/// The columns of `interval` whose values come from servers and can be arbitrary.
+/// The columns of `interval` whose values come from servers and can be arbitrarily large.
 pub(super) const SERVER_COLUMNS: [&str; 2] = ["rows", "ended_rows"];
 
 /// A row of `interval`.
@@ -186,7 +186,7 @@ impl IntervalSums {
         Ok(())
     }
 
-    /// Returns the sums with their names.
+    /// Returns the sums, each with the name of its column.
     pub(crate) fn with_names(self) -> impl Iterator<Item = (&'static str, u64)> {
         SCALARS.into_iter().zip(self.0)
     }
@@ -204,7 +204,7 @@ impl HistogramRow<'_> {
         select interval, count, max_ns, v2 from histogram
         where job = ?1 and kind = ?2 and interval >= ?3 and interval < ?4 order by interval";
 
-    /// The number of times of a kind in the whole run.
+    /// The query for the number of measured times of a kind in the whole run.
     pub(crate) const COUNT: &'static str =
         "select coalesce(sum(count), 0) from histogram where job = ?1 and kind = ?2";
 

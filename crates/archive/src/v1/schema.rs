@@ -17,14 +17,14 @@ pub(crate) const SCHEMA: &str = include_str!("schema.sql");
 pub(crate) const OPTIONAL_TABLES: [&str; 8] =
     ["account", "event_error", "series", "sample", SAMPLE_RANGE, "file", "load_sample", EXCERPT];
 
-/// The table of the extremes of merged samples, which was added after the first records of
-/// experiments.
+/// The table of the extremes of merged samples. The oldest records, those of experiments included,
+/// do not have it.
 pub(crate) const SAMPLE_RANGE: &str = "sample_range";
 
-/// The table of excerpts, which was added after the first records of experiments.
+/// The table of excerpts. The oldest records, those of experiments included, do not have it.
 pub(crate) const EXCERPT: &str = "excerpt";
 
-/// Returns true if a record is older than this table.
+/// Returns true if a record lacks a table because the record is older than the table.
 pub(crate) fn is_missing(record: &Connection, table: &str) -> Result<bool, RowError> {
     Ok(OPTIONAL_TABLES.contains(&table) && !has_table(record, "main", table)?)
 }

@@ -36,7 +36,7 @@ const ALL_JOBS: i64 = -1;
 /// Totals by name and job.
 pub(crate) type Totals = BTreeMap<(String, i64), u64>;
 
-/// Returns the sums of `interval` for the counts of each job.
+/// Returns the sums that the rows of the table `interval` must have, from the counts of each job.
 pub(crate) fn sums(of_jobs: &[(Counts, EndCounts)]) -> Totals {
     let of_jobs = of_jobs.iter().zip(0..).flat_map(|((counts, ends), job)| {
         let scalars = SCALARS.into_iter().zip(scalars(counts, ends));
@@ -45,8 +45,9 @@ pub(crate) fn sums(of_jobs: &[(Counts, EndCounts)]) -> Totals {
     of_jobs.collect()
 }
 
-/// Returns the expressions that sum a column. Values from servers may sum to more than SQLite's
-/// integers hold, which is an error there: such a column is summed in two halves.
+/// Returns SQL expressions for the two halves of the sum of a column. SQLite fails if a sum exceeds
+/// its integers, which can happen in columns of values that servers report. In other columns the
+/// upper half is 0.
 fn sums_of(scalar: &str) -> String {
     match SERVER_COLUMNS.contains(&scalar) {
         true => format!("sum({scalar} >> 31), sum({scalar} & 0x7fffffff)"),

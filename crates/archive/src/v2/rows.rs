@@ -87,7 +87,7 @@ pub struct Figure {
     pub of: String,
     /// The name of the metric.
     pub metric: String,
-    /// The value.
+    /// The value, in the unit of the metric.
     pub value: f64,
 }
 

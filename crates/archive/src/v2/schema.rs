@@ -33,8 +33,8 @@ pub(crate) fn add_sample_range(to: &Connection) -> Result<(), RowError> {
 /// The table of version 1 that all runs share.
 pub(super) const SHARED_TABLE: &str = "file";
 
-/// Returns the names of the tables of version 1 that are in both databases and have rows of each
-/// run.
+/// Returns the names of the tables of version 1 that have rows of each run, and are in the record
+/// and in the attached database `other`.
 pub(super) fn tables_of_both(of: &Connection, other: &str) -> Result<Vec<&'static str>, RowError> {
     let mut both = Vec::new();
     for table in tables_of_a_run() {
@@ -53,7 +53,7 @@ fn tables_of_a_run() -> impl Iterator<Item = &'static str> {
     own.map(|(name, _)| name)
 }
 
-/// Creates temporary views with the names of version 1 that show a single run. Until the
+/// Creates temporary views that show a single run under the names of version 1. Until the
 /// connection ends, they hide the tables of the same names.
 pub(crate) fn show_run(of: &Connection, run: u32) -> Result<(), RowError> {
     for (name, statement) in v1::statements() {
@@ -70,7 +70,8 @@ pub(crate) fn show_run(of: &Connection, run: u32) -> Result<(), RowError> {
     Ok(())
 }
 
-/// Returns the query for the rows of a run, with the columns of version 1.
+/// Returns the query for the rows of a table that belong to a run, with the columns of version 1.
+/// All rows of [`SHARED_TABLE`] belong to each run.
 pub(super) fn rows_of_a_run(
     of: &Connection,
     database: &str,
@@ -91,7 +92,7 @@ pub(super) fn rows_of_a_run(
 mod tests {
     use super::*;
 
-    /// The tables of version 1 have the columns of version 2, without the first one.
+    /// Each table of a run has the columns of version 1, after a first column `run`.
     #[test]
     fn tables_of_a_run_are_the_tables_of_version_1_with_its_number() {
         let (first, second) =

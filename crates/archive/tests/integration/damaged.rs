@@ -83,7 +83,7 @@ fn flip(place: &TestFolder, files: u64) {
     assert!((files / 10..files * 9 / 10).contains(&read), "{read} were read");
 }
 
-/// Pages that refer to each other could be read forever.
+/// Pages that refer to each other could be read forever: the error of the check ends the reading.
 #[test]
 fn reading_ends_when_a_check_fails() {
     let place = TestFolder::new("endless");

@@ -30,7 +30,7 @@ fn written(export: Export, archive: &Archive) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// Returns a record in virtual time, and its export as a document.
+/// Returns a record in virtual time, and its export as a JSON document.
 fn virtual_document(place: &TestFolder) -> (Archive, Value) {
     let archive = record(&place.path("run.assay"), Pace::Virtual);
     let document = serde_json::from_str(&written(export::json, &archive)).unwrap();

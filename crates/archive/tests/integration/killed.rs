@@ -35,7 +35,7 @@ pub(crate) fn child(test: &str, path: &Path, wrap: impl FnOnce(Command) -> Comma
     command.env(RECORD, path).stdout(Stdio::piped()).spawn().unwrap()
 }
 
-/// Returns the path of the record in a child process that records.
+/// Returns the path of the record in a child process that records; `None` in the test itself.
 pub(crate) fn path_of_child() -> Option<std::ffi::OsString> {
     std::env::var_os(RECORD)
 }

@@ -203,7 +203,7 @@ fn record_with_a_missing_or_added_range_is_damaged() {
     }
 }
 
-/// A program that does not know the table copies the run of an experiment without it.
+/// A program that does not know the table of ranges copies a run without it. The copy is readable.
 #[test]
 fn record_without_the_table_of_ranges_is_read() {
     let place = TestFolder::new("thinned-older");
@@ -215,8 +215,8 @@ fn record_without_the_table_of_ranges_is_read() {
     assert_eq!((queue.points.len(), queue.ranges.len()), (101 + 5, 0));
 }
 
-/// The record of a week contains 109 MB of three jobs, and the 230 series of a busy PostgreSQL on a
-/// machine with two processors. Eight series are measured here.
+/// The record of a week, with 109 MB of three jobs and the 230 series of a busy PostgreSQL on a
+/// machine with two processors, stays below 200 MB. Eight series are measured here.
 #[test]
 fn samples_of_a_week_fit_into_a_record() {
     const SERIES: u64 = 8;

@@ -22,7 +22,7 @@ use crate::{memory, outputs};
 /// hard to read, and tables need no more.
 const WIDTH: usize = 100;
 
-/// The width of a short answer outside a terminal, in columns: a screen's.
+/// The width of a short answer outside a terminal, in columns: the width of a screen.
 const SHORT_WIDTH: usize = 80;
 
 /// The form of the answer of a run as text.
@@ -43,7 +43,8 @@ impl TextForm {
 
 /// Prints the answer of a run that has just ended, and returns its exit code. A run whose record
 /// was deleted or damaged meanwhile is invalid; that is not an error in its workload file.
-/// `record_error` is the error of writing the record, which may be readable up to that error.
+/// `record_error` is the error that ended the writing of the record; the part before it may be
+/// readable.
 pub(crate) fn print_run(
     path: &Path,
     end: EndKind,
@@ -81,8 +82,8 @@ pub(crate) enum Measurement {
     Experiment,
 }
 
-/// Returns the complaint about the record of a measurement that no longer exists, or cannot be
-/// read. The measurement is invalid; no file of the user is wrong.
+/// Returns the complaint that the record of a measurement no longer exists, or cannot be read. The
+/// measurement is invalid; no file of the user is wrong.
 pub(crate) fn lost_record(error: &RecordError, of: Measurement) -> Complaint {
     let (state, cause) = match error.kind() {
         RecordErrorKind::NotFound => ("is gone".to_owned(), "deleted or moved"),

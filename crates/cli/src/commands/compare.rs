@@ -65,8 +65,8 @@ pub(crate) fn compare_two(records: [(String, RecordName); 2]) -> Result<Comparis
     Ok(view)
 }
 
-/// Returns the figures that overlay two single runs; none for other groups, and if the comparison
-/// is refused.
+/// Returns the figures that overlay two single runs; none for other groups, or if the comparison is
+/// refused.
 fn overlay(groups: &Groups, view: &ComparisonView) -> Result<Vec<Figure>, Complaint> {
     let [first, second] = groups.all.as_slice() else { return Ok(Vec::new()) };
     let ([one], [other]) = (first.runs.as_slice(), second.runs.as_slice()) else {
@@ -101,7 +101,8 @@ fn limits(text: Option<&str>) -> Result<Vec<RegressionLimit>, Complaint> {
     })
 }
 
-/// Reads the groups. Returns the baseline, if one was named, unless it is the first argument.
+/// Reads the groups. Also returns the named baseline if it is an arm of an experiment in the
+/// arguments; any other named baseline becomes the first group.
 fn read_groups(args: &CompareArgs) -> Result<(Groups, Option<ArmId>), Complaint> {
     let mut arguments = args.records.clone();
     let Some(baseline) = &args.baseline else { return Ok((Groups::read(&arguments)?, None)) };
@@ -178,8 +179,9 @@ impl GroupPairing {
         Ok(GroupPairing { pairs, executions })
     }
 
-    /// Returns the pairs of a baseline and a group that are arms of one experiment. The baseline of
-    /// the arms of a repetition is its own first arm.
+    /// Returns the pairs of a baseline and a group that are arms of one experiment. For the arms of
+    /// a repetition, the baseline is the first arm of the repetition, not that of the first
+    /// experiment.
     fn interleaved(&self, groups: &Groups) -> Vec<[ArmId; 2]> {
         let compared = self.pairs.iter().copied();
         let of_executions = groups.arguments.iter().filter(|_| !self.executions.is_empty());
@@ -196,8 +198,8 @@ impl GroupPairing {
     }
 }
 
-/// Returns the arms of an experiment with the keys that they change: `slow (option.service)`. A
-/// different value of a key may be the change that is judged.
+/// Returns the arms of an experiment with the keys that they change: `slow (option.service)`. The
+/// values are left out, because a different value may be the change that is judged.
 fn arms(groups: &Groups, argument: &Argument) -> Vec<String> {
     let Some(recorded) = argument.experiment.map(|place| &groups.experiments[place]) else {
         return Vec::new();
@@ -381,8 +383,8 @@ fn has_several_differences(groups: &Groups, pairing: &GroupPairing) -> bool {
     pairing.interleaved(groups).into_iter().any(has_several)
 }
 
-/// Returns the undeclared differences: between the rounds of an arm, with the arm, and between arms
-/// of one experiment, with the baseline.
+/// Returns the undeclared differences, each with the group from which the arm differs: the arm
+/// itself for a difference between its rounds, the baseline for one between arms of an experiment.
 fn undeclared_between(
     groups: &Groups,
     pairing: &GroupPairing,
@@ -408,13 +410,13 @@ fn undeclared_differences(groups: &Groups, pair: [ArmId; 2]) -> Vec<UndeclaredDi
     found
 }
 
-/// Returns the arms of two groups that belong to one experiment.
+/// Returns the arms that two groups are in the experiment to which both belong.
 fn arms_of(groups: &Groups, pair: [ArmId; 2]) -> [ArmId; 2] {
     pair.map(|of| groups.group(of).arm.map_or(ArmId::BASELINE, |of| of.arm))
 }
 
-/// Withdraws comparisons of arms of one experiment if an undeclared difference decides them, unless
-/// the user accepts its kind.
+/// Marks metrics of arms of one experiment as not comparable if an undeclared difference makes
+/// their comparison meaningless, unless the user accepts this kind of difference.
 fn refuse_undeclared(comparison: &mut Comparison, groups: &Groups, accepted: &[ObjectionKind]) {
     let pairs: Vec<[ArmId; 2]> =
         comparison.arms.iter().map(|arm| [arm.baseline, arm.arm]).collect();
@@ -442,7 +444,8 @@ fn machine_views(
         let [baseline, own] = arms_of(groups, pair);
         let compared = comparison.arms.iter().find(|arm| [arm.baseline, arm.arm] == pair);
         let arms = &recorded.results.comparison.as_ref()?.arms;
-        // Several executions are not compared arm by arm: their own comparisons are judged.
+        // With several executions, no pair here consists of arms of one execution: the comparison
+        // in the record of that execution is used.
         let compared = compared.or_else(|| arms.iter().find(|arm| arm.arm == own))?;
         let compared = ArmComparison { baseline, arm: own, ..compared.clone() };
         let change = recorded.results.machine_between(&recorded.design, &compared, pair[1])?;
@@ -451,7 +454,8 @@ fn machine_views(
     pairing.interleaved(groups).into_iter().filter_map(view).collect()
 }
 
-/// Returns the facts that differ between two groups of runs that were not interleaved.
+/// Returns the facts that differ between two groups of runs; none if the groups are arms of one
+/// experiment, whose runs were interleaved.
 fn fact_differences(groups: &Groups, pair: [ArmId; 2]) -> Vec<DifferenceView> {
     if experiment_of(groups, pair).is_some() {
         return Vec::new();
@@ -474,8 +478,9 @@ struct JudgedMetrics {
 }
 
 impl JudgedMetrics {
-    /// Returns the metrics of the limits; otherwise the metrics of the bets of the baseline's
-    /// experiment. Bets are judged only within their experiment.
+    /// Returns the metrics of the limits or, without limits, those of the bets of the baseline's
+    /// experiment. The bets themselves are judged only if the arms of this one experiment are
+    /// compared with its own baseline.
     fn of(groups: &Groups, pairing: &GroupPairing, limits: &[RegressionLimit]) -> JudgedMetrics {
         let first = pairing.pairs.first();
         let outline = outline_of(groups, pairing);

@@ -289,7 +289,8 @@ impl FlagOptions {
         Ok(())
     }
 
-    /// Applies a URL; parts that it lacks keep their value, except the options.
+    /// Applies a URL. If a network URL lacks the user, the password or the database, the earlier
+    /// value is kept; all other parts are replaced.
     fn apply_url(&mut self, target: Target) {
         self.kind = target.kind;
         self.options = target.options;

@@ -507,7 +507,8 @@ fn origin_facts(args: &RunArgs, file: &ExperimentFile) -> Vec<(&'static str, Str
     rate.into_iter().chain(label).chain(path_fact(args)).collect()
 }
 
-/// Returns the fact about the path of the file. The file of a repetition is in a temporary folder.
+/// Returns the fact about the path of the file; `None` for a repetition, whose file is in a
+/// temporary folder.
 fn path_fact(args: &RunArgs) -> Option<(&'static str, String)> {
     let file = &args.file;
     file.unpacked.is_none().then(|| (PATH, file.file.display().to_string()))
@@ -564,7 +565,7 @@ fn forecast(file: &ExperimentFile, is_virtual: bool) -> String {
     format!("experiment: {steps}{cases}, {number}{length}, without {beside}")
 }
 
-/// Returns the smallest and the largest number of steps of a search for saturation, if none is
+/// Returns the smallest and the largest number of steps of a search for saturation, if no step is
 /// repeated.
 fn fewest_and_most_steps(question: &SaturateQuestion) -> [u32; 2] {
     let fewest = match question.until {
@@ -592,7 +593,7 @@ fn forecast_of_search(order: &CapacityOrder) -> String {
     let requests = requests.map_or_else(String::new, |requests| {
         format!(", about {} requests for each 1,000/s of the capacity", grouped(requests))
     });
-    // The budget covers repetitions of all other trials.
+    // The budget covers the repetitions of all trials except the hold.
     let hold = match order.hold {
         Some(_) => "; a hold in which the load generator fails runs again, twice at most",
         None => "",
@@ -681,7 +682,7 @@ fn complaint(
     })
 }
 
-/// Returns the complaint about a failed part of the workload, which points to its line.
+/// Returns the complaint about a run of an arm that failed to start; `None` for all other errors.
 fn complaint_about_run(
     error: &ExperimentError,
     file: &ExperimentFile,

@@ -56,8 +56,8 @@ impl Progress {
         self.viewers.wait_for_viewers();
     }
 
-    /// Returns the time that is left before a run, at the pace of the runs so far; empty before the
-    /// first one has ended.
+    /// Returns a text with the time that is left when a run begins, at the pace of the runs so far;
+    /// empty when the first run begins.
     fn time_left_text(&self, number: u32, most: u32) -> String {
         let now = Monotonic.now();
         let Some((first, begin)) = self.first_run.get() else {

@@ -73,8 +73,8 @@ fn unknown(name: &str, all: &[Explanation]) -> Complaint {
     Complaint::new(format!("{words} `{name}`{meant}")).help("`assay explain` lists the names")
 }
 
-/// Returns the names that contain a word with this beginning, or else the name that may have been
-/// mistyped. The first letter is rarely mistyped: a different one usually means a different word.
+/// Returns the names with a word that begins with `name`, or else the name that `name` probably
+/// misspells. The first letter is rarely mistyped: a different one usually means a different word.
 fn similar_names<'e>(name: &str, all: &'e [Explanation]) -> Vec<&'e str> {
     let name = name.to_lowercase();
     let named = all.iter().filter(|one| one.topic != Topic::ExitCode);

@@ -1,8 +1,8 @@
 //! False alarms of this machine.
 //!
-//! An experiment in real time that compares an arm with itself adds its comparisons to the earlier
-//! ones of the machine, which are stored next to the calibration. Later experiments note the rate
-//! in their records when they begin, so a record gives the same answer on every machine.
+//! An A/A experiment in real time adds its comparisons to the earlier comparisons of the machine,
+//! which are stored next to the calibration. Later experiments note the rate in their records when
+//! they begin, so a record gives the same answer on every machine.
 
 use analyze::Status;
 use analyze::compare::{Comparison, Design, FalsePositives};
@@ -31,8 +31,8 @@ pub(crate) fn rate_fact(file: &ExperimentFile) -> Option<(&'static str, String)>
     Some((RATE, MachineRate::of(&results, &target(file))?.to_text()))
 }
 
-/// Returns the false alarms of an experiment that compares an arm with itself; for other
-/// experiments, those stored in the record.
+/// Returns the false alarms of an experiment that compares an arm with itself. For another
+/// experiment, returns those of the machine, which are stored in the record.
 pub(crate) fn of_record(
     outline: &Outline,
     design: &Design,
@@ -44,7 +44,7 @@ pub(crate) fn of_record(
             MachineRate::of_text(&fact(RATE)?)?;
         return Some(FalseAlarms::OfMachine { experiments, latest, target, counted });
     }
-    // Only the first metric counts: the others belong to the same runs.
+    // Only the first metric counts, because the other metrics come from the same runs.
     let change = comparison?.arms.first()?.changes.first()?;
     let compared = change.compared.as_ref().ok()?;
     let scale = change.metric.quantity.scale();

@@ -59,7 +59,7 @@ fn list(figures: &[Figure]) -> Result<Exit, Complaint> {
     Ok(Exit::Success)
 }
 
-/// Widest column of names.
+/// Maximum width of the column with the names, in characters.
 const WIDEST_NAME: usize = 40;
 
 /// Writes a figure to stdout, or to the file of `--out`.

@@ -188,8 +188,9 @@ fn changes(metrics: &[MetricHistory], records: &[&HistoryRecord]) -> Vec<SeriesC
     all
 }
 
-/// Returns the facts that differ between the valid records before and after a change. Of each side,
-/// the records nearest to the change are compared, as many as the shortest segment has.
+/// Returns the facts that differ between the valid records before and after a change. On each side,
+/// the records nearest to the change are compared: at most as many as the shortest segment may
+/// have.
 fn differences((before, after): (usize, usize), records: &[&HistoryRecord]) -> Vec<FactChange> {
     let valid = |place: &usize| records[*place].result.left_out().is_none();
     let first = |place: usize| &records[place].first;

@@ -130,8 +130,7 @@ fn command_without_secrets(words: &[impl AsRef<OsStr>]) -> String {
 /// Characters that separate the parts of a script, of connection settings or of a URL's options.
 const DIVIDERS: [char; 6] = [';', '&', '?', '|', '"', '\''];
 
-/// Returns true if the word that follows `word` in a command is a secret, as in `--password
-/// geheim`.
+/// Returns true if the word that follows `word` in a command is a secret, as in `--password abc`.
 fn announces_secret(command: &str, word: &str) -> bool {
     let is_option = word.starts_with('-') && !word.contains('=');
     is_option && (names_secret(word) || password_option(command, word) == Some(word))
@@ -148,8 +147,8 @@ fn holds_secret(word: &str) -> bool {
 /// Options of curl with a user and a password in the same word.
 const USER_OPTIONS: [&str; 2] = ["--user=", "-u"];
 
-/// Returns the part of a word before its password: `-uann` of `-uann:geheim`; `None` if the word
-/// has none of the [`USER_OPTIONS`] or no password.
+/// Returns the part of a word before its password: `-uann` of `-uann:abc`; `None` if the word has
+/// none of the [`USER_OPTIONS`] or no password.
 fn user_before_password(word: &str) -> Option<&str> {
     let option = USER_OPTIONS.iter().find(|option| word.starts_with(**option))?;
     let colon = word[option.len()..].find(':')?;

@@ -54,8 +54,8 @@ pub(crate) fn options(args: &RunArgs, file: &WorkloadFile) -> Result<Options, Co
     })
 }
 
-/// Checks that this process may use every requested processor; a processor beyond the number of
-/// threads would otherwise be ignored silently.
+/// Checks that this process may use every requested processor; otherwise, an invalid processor
+/// would be ignored silently if there is no thread for it.
 fn check_processors(asked: &[usize]) -> Result<(), Complaint> {
     // If the system does not list the processors, binding a thread will fail instead.
     let Ok(allowed) = engine::processors() else { return Ok(()) };

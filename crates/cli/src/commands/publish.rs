@@ -78,7 +78,7 @@ fn record_name(name: &str) -> Result<String, Complaint> {
 
 /// Writes a bundle under a temporary path next to its final one, and moves it when it is complete,
 /// because an incomplete bundle could be mistaken for a complete one. If this process is killed
-/// before that, nothing is left.
+/// before the move, nothing is left.
 fn write(request: &BundleRequest<'_>) -> Result<(), Complaint> {
     let BundleRequest { record, name, out, .. } = *request;
     let cannot_create = |error: io::Error| request.cannot_create(&error);
@@ -131,8 +131,8 @@ fn move_new(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns true if a record belongs to an experiment, and refuses one that has not ended. This is
-/// done before the copy, which blocks a writer.
+/// Returns true if a record belongs to an experiment, and refuses one that has not ended. Called
+/// before the record is copied, because a copy blocks a process that writes the record.
 fn is_ended_experiment(record: &Path) -> Result<bool, Complaint> {
     let shown = record.display();
     match Archive::open(record) {
@@ -212,7 +212,8 @@ impl Bundle<'_> {
     }
 }
 
-/// Fills a bundle, and returns its files. The answer comes from the copy, which is read once.
+/// Fills a bundle, and returns its files. The answer is computed from the copy of the record, which
+/// is read once.
 fn fill_bundle(mut bundle: Bundle<'_>, is_experiment: bool) -> Result<Vec<String>, Complaint> {
     let BundleRequest { record, name, out, .. } = *bundle.request;
     let copy = bundle.folder.join(name);

@@ -54,7 +54,7 @@ fn repeat_experiment(args: &RepeatArgs, record: RecordFile) -> Result<Exit, Comp
     };
     let mut second = executed.view(&run, &file)?;
     if second.sweep.as_ref().is_some_and(|sweep| sweep.best.is_none()) {
-        // The answer of such a sweep is a curve, which a repetition neither confirms nor
+        // The answer of a sweep without `best` is a curve, which a repetition neither confirms nor
         // contradicts.
         experiment::print_answer(&second, &args.answer, TextForm::of(args.full))?;
         return Ok(executed.exit(&second, &args.answer));

@@ -40,7 +40,8 @@ pub(crate) struct RunMode<'a> {
     pub(crate) progress_style: ProgressStyle,
     /// A file with one row per request.
     pub(crate) op_log: Option<OpLogPlan>,
-    /// Returns the command line for the record; the plan says which values are secret.
+    /// A function that returns the command line for the record; the plan says which values are
+    /// secret.
     pub(crate) command: Box<dyn FnOnce(&Plan) -> String + 'a>,
     /// True if a file without jobs is refused, because nothing would be measured.
     pub(crate) needs_jobs: bool,

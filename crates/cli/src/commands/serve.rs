@@ -26,7 +26,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Complaint> {
     let (sender, ends) = sync_channel(2);
     let interrupted = sender.clone();
     signals::listen(Stop::default(), move |_| {
-        // The first signal is enough.
+        // Fails only if earlier signals have already announced the end.
         let _ = interrupted.try_send(Ok(()));
     })?;
     answer::print(&format!("{}\n", server.url()))?;

@@ -41,7 +41,7 @@ pub(crate) fn of_record(record: &RecordFile) -> Result<Option<StoredRunsView>, C
 /// question can be read.
 ///
 /// # Errors
-/// It is not the record of an experiment, or is damaged.
+/// The file is not the record of an experiment, or is damaged.
 pub(crate) fn view(path: &Path, record: String) -> Result<Option<StoredRunsView>, Complaint> {
     let content = ExperimentContent::read(path).map_err(|error| Complaint::of(&error))?;
     let text = content.fact(EXPERIMENT).unwrap_or_default();

@@ -20,7 +20,8 @@ const LONG_RUN_INTERVAL_S: u64 = 10;
 /// Shortest interval between two lines of a load, except for its last line.
 const LOAD_STEP: Nanos = Nanos::from_secs(1);
 
-/// Starts the thread that writes the lines. Without it the run continues without a display.
+/// Starts the thread that writes the lines. If the thread cannot be started, the run continues
+/// without a display.
 pub(super) fn start(shared: Arc<Shared>) -> Option<JoinHandle<()>> {
     let thread = std::thread::Builder::new().name("display".to_owned());
     let started = thread.spawn(move || {

@@ -178,7 +178,7 @@ impl State {
         }
     }
 
-    /// Adds a line about an experiment, and ends the previous run.
+    /// Adds a line about the experiment. The run shown until now is no longer displayed.
     pub(super) fn add_line(&mut self, line: String, runs: Option<(u32, u32)>) {
         if let Some(progress) = &mut self.experiment {
             progress.add_line(line, runs);

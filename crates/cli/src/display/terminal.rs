@@ -48,7 +48,8 @@ struct Size {
     width: usize,
 }
 
-/// Starts the thread that paints the live view. Without it the run continues without a display.
+/// Starts the thread that paints the live view. If the thread cannot be started, the run continues
+/// without a display.
 pub(super) fn start(shared: Arc<Shared>) -> Option<JoinHandle<()>> {
     let thread = std::thread::Builder::new().name("display".to_owned());
     let started = thread.spawn(move || {
@@ -92,7 +93,7 @@ fn paint(painted: usize, lines: &[String]) {
 }
 
 /// Returns the text that moves the cursor to the first painted line, writes the new lines, and
-/// clears the rest of the old ones.
+/// clears the old lines that remain.
 fn frame(painted: usize, lines: &[String]) -> String {
     let mut frame = String::from("\r");
     if painted > 0 {

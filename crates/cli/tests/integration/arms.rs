@@ -41,7 +41,8 @@ fn values(place: &TestFolder, sql: &str) -> Vec<String> {
     rows.collect::<Result<_, _>>().unwrap()
 }
 
-/// A program of the arms queries the start time of the server after each run.
+/// Expects one restart of the server before every run. A program of the arms queries the start time
+/// of the server after each run.
 #[test]
 fn settings_of_arms_restart_one_server_before_every_run() {
     let asks = "after-command = psql -X -h $ASSAY_HOST -p $ASSAY_PORT -U $ASSAY_USER \
@@ -84,7 +85,8 @@ fn setting_that_the_server_does_not_accept_ends_the_experiment_before_its_first_
     }
 }
 
-/// MariaDB reduces the setting to the highest number of connections that it can serve.
+/// Expects the arm to be INVALID: MariaDB reduces its setting to the highest number of connections
+/// that the server can serve.
 #[test]
 fn setting_that_is_not_in_effect_makes_its_arm_invalid() {
     let arms = "[arm a]\n[arm b]\nserver.max_connections = 9999999\n";
@@ -112,7 +114,8 @@ fn tls_of(place: &TestFolder, arm: &str) -> Vec<String> {
     values(place, &value)
 }
 
-/// The pooler terminates TLS, and connects to the server in clear text.
+/// Expects TLS to be in effect, and its end at the pooler to be an undeclared fact. The pooler
+/// terminates TLS, and connects to the server in clear text.
 #[test]
 fn tls_that_ends_at_a_pooler_is_in_effect_and_an_undeclared_fact() {
     let place = place(&READ.replace("testbed:postgres", "testbed:postgres?via=pgbouncer"), TLS);
@@ -132,7 +135,8 @@ fn tls_that_ends_at_a_pooler_is_in_effect_and_an_undeclared_fact() {
     assert_eq!(document["arms"][0]["undeclared_facts"], serde_json::json!([]));
 }
 
-/// A view in the user's schema hides `pg_stat_ssl` of the catalogue.
+/// Expects TLS to be judged by the client. The server does not report it, because a view in the
+/// user's schema hides `pg_stat_ssl` of the catalogue.
 #[test]
 fn server_that_does_not_report_tls_is_judged_by_the_client() {
     let server = Server::start(&Options::postgres().tls(Tls::Server)).unwrap();
@@ -364,8 +368,8 @@ fn setting_that_a_statement_does_not_bring_into_effect_makes_its_arm_invalid() {
     }
 }
 
-/// If a setting stays in effect for the baseline, the arms do not differ, and their comparison
-/// would find no difference.
+/// Expects the arm to be INVALID. If a setting stays in effect for the baseline, the arms do not
+/// differ, and their comparison would find no difference.
 #[test]
 fn setting_left_over_in_the_baseline_makes_its_arm_invalid() {
     let server = Server::start(&Options::new(Kind::Postgres)).unwrap();
@@ -382,7 +386,8 @@ fn setting_left_over_in_the_baseline_makes_its_arm_invalid() {
     assert!(["1", "2"].contains(&tuned[0].as_str()), "{tuned:?}");
 }
 
-/// At a point of a sweep, each arm also has the value that the sweep varies.
+/// Expects the setting to be found although, at a point of a sweep, each arm also has the value
+/// that the sweep varies.
 #[test]
 fn setting_left_over_in_the_baseline_is_found_at_the_points_of_a_sweep() {
     let server = Server::start(&Options::new(Kind::Postgres)).unwrap();
@@ -398,7 +403,8 @@ fn setting_left_over_in_the_baseline_is_found_at_the_points_of_a_sweep() {
     assert!(ran.stdout_line().contains(&reason), "{}", ran.stdout);
 }
 
-/// A connection sets the journal mode itself if the URL has the option or the database file is new.
+/// Expects the arm to have its journal mode only if the file exists. A connection sets the mode
+/// itself if the URL has the option or the file is new.
 #[test]
 fn pragma_that_the_file_keeps_is_read_back() {
     let arms = "[arm log]\n[arm rollback]\nbefore = pragma journal_mode = delete\n\
@@ -430,7 +436,8 @@ fn change_of_a_statement_that_is_no_setting_is_named_as_not_read_back() {
     assert_eq!(document["arms"][1]["not_read_back"], serde_json::json!(["before"]));
 }
 
-/// One server has two addresses, as if a second host name still led to the old server.
+/// Expects the two arms to be named. Their URLs are two addresses of one server, as if a second
+/// host name still led to the old server.
 #[test]
 fn arms_whose_urls_reach_one_server_are_named() {
     let server = testbed::shared(Kind::Postgres);
@@ -540,7 +547,8 @@ fn programs_need_the_flag_and_real_time() {
     assert_eq!(place.names(), ["e.ini", "read.ini"]);
 }
 
-/// A setting may name a program, such as `archive_command`.
+/// Expects settings to need the flag, because a setting may name a program, such as
+/// `archive_command`.
 #[test]
 fn settings_of_a_typed_server_need_the_flag() {
     let place = place(SQLITE, "[arm a]\n[arm b]\nserver.archive_command = ./steal\n");
@@ -567,8 +575,8 @@ fn interrupted_program_ends_with_its_group_and_is_undone() {
     assert_eq!(values(&place, "select value from experiment where key = 'state'"), ["interrupted"]);
 }
 
-/// If the server did not settle after each restore, the next run would bear the cost of the
-/// restore.
+/// Expects the server to settle after the load and after each restore. Otherwise the next run would
+/// bear the cost of the restore.
 #[test]
 fn server_settles_after_the_load_and_after_each_restore() {
     let postgres = "psql -X -h $ASSAY_HOST -p $ASSAY_PORT -U $ASSAY_USER -d $ASSAY_DATABASE -Atc \

@@ -182,8 +182,8 @@ fn uncalibratable_target_is_refused() {
     CommandResult::of(homeless).refuses(&["neither XDG_STATE_HOME nor HOME is set"]);
 }
 
-/// The first server sends nothing, the second does not answer a prepared statement, and the third
-/// does not answer its execution.
+/// Expects each calibration to end with the reason. The first server sends nothing, the second does
+/// not answer the preparation of a statement, and the third does not answer its execution.
 #[test]
 fn target_that_does_not_answer_ends_a_calibration_with_the_reason() {
     let silent = |asked| FaultyServer::endless(Kind::Postgres, asked, EndlessAnswer::Silence);

@@ -71,7 +71,8 @@ fn capacity_of_an_exponential_server_is_confirmed() {
     );
 }
 
-/// The first version of the search method did not record its version.
+/// Expects a search without a recorded version not to count as damaged: the first version of the
+/// search method did not record its version.
 #[test]
 fn search_of_another_version_is_distinguished_from_a_damaged_one() {
     let place = place(SEARCH);
@@ -271,8 +272,8 @@ fn first_value_above_the_largest_is_refused() {
     assert_eq!(place.names(), ["search.ini"]);
 }
 
-/// One server has a constant service time beyond the bound; the other has exponential service
-/// times, 13.5 % of which are beyond it.
+/// Expects the condition to be missed. One server has a constant service time beyond the bound; the
+/// other has exponential service times, 13.5 % of which are beyond it.
 #[test]
 fn condition_that_holds_at_no_rate_is_missed() {
     for url in ["sim:mdc?service=60ms&servers=unlimited", "sim:mmc?service=20ms&servers=unlimited"]
@@ -360,7 +361,8 @@ fn confirmed_value_is_held_for_an_hour() {
     assert!(last.ends_with("/s, hold for 1h"), "{last}");
 }
 
-/// The server becomes slower by a fifth over an hour, and a trial takes a few minutes.
+/// Expects no published value. The server becomes slower by a fifth over an hour, and a trial takes
+/// a few minutes.
 #[test]
 fn value_that_does_not_hold_for_an_hour_is_not_published() {
     let (document, text, _) = held_for_an_hour("&slower=0.2&slower-over=1h", 1);
@@ -410,7 +412,8 @@ fn budget_for_less_than_one_trial_is_refused() {
     assert_eq!(place.names(), ["search.ini"]);
 }
 
-/// One seed is enough here: `trust capacity` and the tests of `analyze` use many.
+/// One seed is enough here: the measurement `trust capacity` and the tests of the crate `analyze`
+/// use many.
 #[test]
 fn server_that_degrades_from_trial_to_trial_is_named() {
     // This search needs more than twice as many requests as the other searches, because the trend
@@ -425,7 +428,8 @@ fn server_that_degrades_from_trial_to_trial_is_named() {
     assert_eq!(document["verdict"], "SUSPECT");
 }
 
-/// The first arrival of the condition's job is due after the trials.
+/// Expects the condition to be named. Nothing can be measured for it, because the first arrival of
+/// its job is due after the trials.
 #[test]
 fn condition_that_nothing_can_be_measured_for_is_named() {
     let late = "query = select 1\n[late]\nquery = select 2\nrate = 0.001\narrival = uniform\n";
@@ -473,7 +477,8 @@ fn exit_code_of_irregular(capacity: &Value) -> i32 {
     if capacity["sustained"].is_null() { 3 } else { 0 }
 }
 
-/// The test runs in real time, in which no thread sends five million requests per second.
+/// Expects the generator to be the limit. The test runs in real time, in which no thread sends five
+/// million requests per second.
 #[test]
 fn generator_that_cannot_reach_the_rate_is_the_limit() {
     let text = search_on("sim:null")
@@ -512,7 +517,8 @@ fn number_of_clients_is_searched_for() {
     assert!(answer.contains("clients with p99(read) < 40ms"), "{answer}");
 }
 
-/// Clients without a connection send nothing.
+/// Expects a number of clients that the server refuses not to be sustained: clients without a
+/// connection send nothing.
 #[test]
 fn clients_that_a_server_refuses_are_not_sustained() {
     let text = search_on("sim:mm1?service=1ms&max-connections=4")
@@ -572,7 +578,8 @@ fn slow_with_a_backlog(keys: &str) -> Value {
     document
 }
 
-/// A burst of arrivals begins the backlog.
+/// Expects the overload to be named, and to end with fewer connections. A burst of arrivals begins
+/// the backlog.
 #[test]
 fn overload_that_sustains_itself_is_named_and_fewer_connections_end_it() {
     let document = slow_with_a_backlog("");

@@ -97,7 +97,8 @@ fn one_run_against_one_run_has_figures_and_no_verdict() {
     assert!(ran.stdout.contains("throughput < -3%: undecided"), "{}", ran.stdout);
 }
 
-/// The shell expands a pattern without quotes to one argument per file.
+/// Expects the advice to quote patterns if several records seem to belong to a group. The shell
+/// expands a pattern without quotes to one argument per file.
 #[test]
 fn records_that_are_named_one_by_one_are_no_groups() {
     let place = place();
@@ -305,7 +306,8 @@ fn copies_and_repetitions_of_virtual_runs_are_no_further_evidence() {
     assert_groups_share_a_run(&place, [&format!("e.assay#{arm}"), "2.assay"], ["2.assay", &run]);
 }
 
-/// Without random times, the arms of an experiment have the same figures, but they are not copies.
+/// Expects equal arms to be compared. Without random times, the arms of an experiment have the same
+/// figures, but they are not copies.
 #[test]
 fn equal_arms_of_one_experiment_are_compared() {
     let place = TestFolder::new();

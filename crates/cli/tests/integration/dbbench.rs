@@ -56,7 +56,8 @@ fn records_are_sent_in_order_until_there_are_no_more() {
     assert_eq!(rows(&place, "b = 'two' || char(10) || 'lines' and rowid = 3"), 1);
 }
 
-/// Dbbench sends a byte order mark as a part of the first value, or reports a malformed time.
+/// Expects byte order marks to be skipped. Dbbench itself sends such a mark as a part of the first
+/// value, or reports a malformed time.
 #[test]
 fn a_byte_order_mark_is_skipped_in_all_files() {
     let place = TestFolder::with(&format!(
@@ -127,7 +128,7 @@ fn records_come_through_a_named_pipe() {
     assert_eq!((rows(&place, "true"), rows(&place, "a = '15'")), (16, 1));
 }
 
-/// One job's results are another job's input, through a named pipe.
+/// Expects one job's results to be another job's input, through a named pipe.
 #[test]
 fn one_job_feeds_another() {
     let place = TestFolder::with(&format!(
@@ -257,7 +258,8 @@ fn a_pipe_for_a_row_per_request_outlives_a_run_that_measured_nothing() {
     assert!(place.at("pipe").exists());
 }
 
-/// Opening the pipe would wait for a reader, and the end of the run would wait with it.
+/// Expects the run not to be held up. Opening the pipe would wait for a reader, and the end of the
+/// run would wait with it.
 #[test]
 fn pipe_for_a_row_per_request_without_a_reader_holds_up_no_run() {
     let place =
@@ -319,7 +321,7 @@ fn jobs_start_and_stop_at_their_times() {
 const SLOW: &str = "with recursive c (n) as (select 1 union all select n + 1 from c \
                     where n < 3000000) insert into t select max(n), 'slow' from c";
 
-/// Dbbench sends one more statement per job after the job's stop.
+/// Expects nothing to be sent after the stop. Dbbench itself sends one more statement per job.
 #[test]
 fn nothing_is_sent_after_the_stop() {
     let place = TestFolder::with(&format!("{TABLE}[slow]\nquery={SLOW}\nstop=20ms\n"));
@@ -327,7 +329,7 @@ fn nothing_is_sent_after_the_stop() {
     assert_eq!(rows(&place, "true"), 1);
 }
 
-/// Dbbench silently drops ticks that it is too late for.
+/// Expects a request for every tick. Dbbench itself silently drops ticks for which it is too late.
 #[test]
 fn no_tick_is_missed() {
     let place = TestFolder::with("[ticks]\nquery=select 1\nrate=5000\ncount=1000\n");
@@ -337,7 +339,8 @@ fn no_tick_is_missed() {
     assert_eq!((counted("scheduled"), counted("completed")), (Some(1_000), Some(1_000)));
 }
 
-/// Dbbench ends at the first error that is not accepted, without teardown and report.
+/// Expects the error to be counted, and the run to continue. Dbbench itself ends at the first error
+/// that is not accepted, without teardown and report.
 #[test]
 fn an_error_is_counted_and_the_run_continues_to_its_teardown() {
     let place = TestFolder::with(
@@ -361,7 +364,8 @@ fn an_error_is_counted_and_the_run_continues_to_its_teardown() {
     );
 }
 
-/// Dbbench reports an interrupted run like a complete one, and ignores SIGTERM.
+/// Expects an interrupted run to say so, and to tear down. Dbbench itself reports such a run like a
+/// complete one, and ignores SIGTERM.
 #[test]
 fn an_interrupted_run_says_so_and_tears_down() {
     let endless = format!(
@@ -410,7 +414,8 @@ fn a_file_without_jobs_sets_up_and_tears_down() {
     assert_eq!(number(&place.at("t.db"), "select count(*) from sqlite_master"), 0);
 }
 
-/// Dbbench finds the error only when it reaches the line during the run, and ends at once.
+/// Expects the error before anything is sent. Dbbench itself finds the error only when it reaches
+/// the line during the run, and then ends at once.
 #[test]
 fn a_broken_file_is_found_before_anything_is_sent() {
     let place = TestFolder::with(&format!(

@@ -1,6 +1,6 @@
 //! Tests that dbbench and `assay dbbench` send the same statements, equally often, for dbbench's
-//! own examples and a study of Assay in its language: both run with the same flags against one
-//! server, which logs the statements.
+//! own examples and a study of Assay in dbbench's language: both programs run with the same flags
+//! against one server, which logs the statements.
 //!
 //! Examples and program are built from dbbench's module by `scripts/setup test`. A file that does
 //! not end by itself gets a `duration` as its first line, for both programs; where the rows are
@@ -74,9 +74,9 @@ impl Ticks {
         u64::from(((self.to_ms - self.from_ms) * self.per_s).div_ceil(1000) - 1)
     }
 
-    /// Returns the number of ticks that dbbench may have dropped because it was late: the whole
-    /// ticks that fit between two consecutive requests that it began, and between these and the
-    /// job's start and end.
+    /// Returns the number of ticks that dbbench may have dropped because it was late: the ticks
+    /// that lie between two consecutive starts of its requests, or between such a start and the
+    /// start or the end of the job.
     fn dropped(self, begun: &[RequestRow]) -> u64 {
         let edge = |ms: u32| f64::from(ms) / 1000.0;
         let of_job = begun.iter().filter(|begun| begun.job == self.job).map(|begun| begun.s);
@@ -505,8 +505,8 @@ enum Program {
 
 impl Program {
     /// Returns the range of the number of requests that a job with a rate may send. Assay sends all
-    /// of them, some perhaps late. Dbbench drops late ones, which its own times show as gaps, and
-    /// may send one more or less at the very end.
+    /// of them, some perhaps late. Dbbench drops requests for which it is late, which its own start
+    /// times show, and may send one more or less at the very end.
     fn may_send(self, ticks: Ticks, begun: &[RequestRow]) -> RangeInclusive<u64> {
         let all = ticks.count();
         match self {

@@ -150,7 +150,8 @@ fn arms_with_several_differences_are_warned_of_in_every_answer() {
     }
 }
 
-/// At a point, all arms have the same value of the setting that the sweep varies.
+/// At a point, all arms have the same value of the setting that the sweep varies, so this setting
+/// cannot be the cause of a difference between them.
 #[test]
 fn setting_that_a_sweep_varies_excuses_no_difference() {
     let place = TestFolder::new();
@@ -183,7 +184,8 @@ fn setting_that_a_sweep_varies_excuses_no_difference() {
     }
 }
 
-/// Two databases of one server, as for a pull request; one of them was tuned by hand.
+/// Expects the differing settings of two databases of one server to be found, as for a pull
+/// request; one of the databases was tuned by hand.
 #[test]
 fn settings_in_which_two_databases_really_differ_are_found() {
     let server = testbed::shared(Kind::Postgres);
@@ -231,7 +233,7 @@ fn settings_in_which_two_databases_really_differ_are_found() {
     }
 }
 
-/// Two servers with different data, like an original and an older backup of it.
+/// Expects the differing data of two servers to be named, like an original and an older backup.
 #[test]
 fn data_in_which_two_servers_really_differ_are_named() {
     for (kind, scheme, fill) in [
@@ -296,7 +298,8 @@ fn data_in_which_two_servers_really_differ_are_named() {
     }
 }
 
-/// On a machine with other work the load generator may fail in this round, which is then repeated.
+/// On a busy machine the load generator may fail in the round of the restart; the experiment is
+/// then executed again, ten times at most.
 #[test]
 fn restart_of_a_server_within_a_round_is_named() {
     for (kind, sleep) in [(Kind::Postgres, "pg_sleep(0.02)"), (Kind::Mariadb, "sleep(0.02)")] {
@@ -320,8 +323,8 @@ fn restart_within_a_round(kind: Kind, sleep: &str) -> Option<()> {
     let mut command = place.command(&args);
     let mut run = Running::of(command.env("ASSAY_PASSWORD", server.password().expose()));
     let held = place.at("held");
-    // True if the near arm ran first in the current round: the run that is held is then the far
-    // arm's.
+    // The query returns 1 if the near arm ran first in the current round: the run that is held is
+    // then the second run of the round, of the far arm.
     let half = "select count(*) from run where arm = 'near' and state = 'counts' and run = \
                 (select max(run) from run) and round not in \
                 (select round from run where arm = 'far' and state = 'counts')";

@@ -110,7 +110,8 @@ fn a_disk_without_room_for_a_record_is_an_error_and_leaves_nothing() {
     assert_eq!(place.names(), ["w.ini"]);
 }
 
-/// The data that does not fit may be the last, which is written at the end of the run.
+/// A run has failed even if only its last data, written at the end of the run, does not fit on the
+/// disk.
 #[test]
 fn a_disk_that_is_full_at_the_very_end_of_a_run_ends_it() {
     let place = TestFolder::with(
@@ -126,7 +127,8 @@ fn a_disk_that_is_full_at_the_very_end_of_a_run_ends_it() {
     assert_eq!(summary["jobs"][0]["scheduled"], 0);
 }
 
-/// Requests were measured before the damage, so the workload file is not at fault.
+/// The exit code is that of an INVALID run, and not of an error in the workload file, because
+/// requests were measured before the damage.
 #[test]
 fn record_that_is_deleted_or_cut_during_the_run_makes_it_invalid() {
     for (damage, state, cause) in [
@@ -164,8 +166,8 @@ fn run_with_damage(question: &str, run: u32, damage: &str) -> CommandResult {
     place.assay(&["run", "e.ini", "--allow-commands", "--out", "e.assay"])
 }
 
-/// Checks that an experiment with damage is invalid because this record was lost, and that it
-/// claims nothing about that record.
+/// Checks that an experiment with damage is INVALID because this record was lost, and that its
+/// messages make no false claim about the record.
 #[track_caller]
 fn assert_lost(ran: CommandResult, record: &str, [state, cause]: [&str; 2]) -> CommandResult {
     let ran = ran.expect(3);
@@ -183,7 +185,8 @@ fn assert_lost(ran: CommandResult, record: &str, [state, cause]: [&str; 2]) -> C
 const GONE: [&str; 2] = ["is gone", "deleted or moved"];
 const UNREADABLE: [&str; 2] = ["cannot be read: ", "cut or overwritten"];
 
-/// Requests were measured before the damage, so no file of the user is at fault.
+/// The exit code is that of an INVALID experiment, and not of an error in a file of the user,
+/// because requests were measured before the damage.
 #[test]
 fn record_that_is_deleted_or_cut_during_an_experiment_makes_it_invalid() {
     let sweep = "[sweep]\nvary = concurrency(a): 1, 2\n";

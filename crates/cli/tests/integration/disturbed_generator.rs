@@ -94,7 +94,8 @@ fn own_processors() -> String {
 }
 
 /// The lane announces time zero and thereby starts the observers. The record, the op-log and the
-/// results are written by threads of their own.
+/// results are written by threads of their own. None of these threads may use the lane's processor,
+/// unless it is the only one.
 #[test]
 fn other_threads_avoid_the_processor_of_a_bound_lane() {
     let place = TestFolder::with(
@@ -121,7 +122,8 @@ fn other_threads_avoid_the_processor_of_a_bound_lane() {
     }
 }
 
-/// Two workers that sleep for 10 ms can execute 200 requests per second.
+/// Expects no percentiles for an overload. Two workers whose requests sleep for 10 ms can execute
+/// 200 requests per second.
 #[test]
 fn overloaded_real_server_has_no_percentiles() {
     let place = TestFolder::with(

@@ -121,8 +121,8 @@ fn doctor_lists_each_check_once() {
     assert!(text.lines().next().unwrap().ends_with("spoil a run"), "{text}");
 }
 
-/// Returns the document of `assay doctor`, which ends with this exit code, after checks of its
-/// schema and of the hosts of the servers that were examined.
+/// Returns the document of `assay doctor`, after checking the exit code, the schema of the
+/// document, and the hosts of the examined servers.
 #[track_caller]
 fn examined(url: &str, code: i32, hosts: &[&str]) -> Value {
     let document = TestFolder::new().assay(&["doctor", url, "--json"]).expect(code).json();

@@ -135,8 +135,8 @@ fn invalid_target_is_a_usage_error() {
     assert_eq!(place.names(), ["w.ini"]);
 }
 
-/// The clock of a run in virtual time jumps from event to event: if no event took time, the clock
-/// would hardly move.
+/// In virtual time, closed clients without think time are refused at a server that answers at once:
+/// no event would take time, so the clock would not advance.
 #[test]
 fn clients_that_never_advance_virtual_time_are_refused() {
     let closed = "duration = 4s\n[read]\nquery = select 1\nconcurrency = 4\n";

@@ -48,9 +48,9 @@ pub(crate) fn assert_all_runs_executed(document: &Value, rounds: usize) -> bool 
     true
 }
 
-/// Checks that the last round of an experiment has a run in which the load generator or the machine
-/// failed, and that the round was repeated the maximum number of times, which depends on the
-/// repetitions of other rounds.
+/// Checks that the load generator or the machine failed in a run of the last round of an
+/// experiment, and that this round was repeated as often as allowed. The allowed number depends on
+/// the repetitions of other rounds.
 #[track_caller]
 pub(crate) fn assert_exhausted(document: &Value) {
     assert_eq!(document["state"], "instrument-failed", "{document:#}");

@@ -130,7 +130,7 @@ fn unreachable_server_at_the_start_gives_a_document() {
     }
 }
 
-/// A wrong file is an error of the user, and there is no answer to give.
+/// Expects no document: a wrong file is an error of the user, and there is no answer to give.
 #[test]
 fn failing_setup_gives_no_document() {
     let workload = SQLITE_WORKLOAD.replace("create table", "create tabel");
@@ -281,7 +281,7 @@ fn interrupt_in_a_reload_ends_the_experiment() {
     run.wait_for_end().expect(130);
 }
 
-/// The canary of a run of 30 s takes 2.2 s.
+/// Expects the forecast to include the canary, which takes 2.2 s for a run of 30 s.
 #[test]
 fn forecast_counts_the_runs_and_their_least_time() {
     let workload = SIMULATED.replace("duration = 2s", "duration = 30s");
@@ -336,7 +336,8 @@ fn interrupt_in_a_statement_ends_it_and_undoes_it() {
     assert!(!ran.stderr.contains("nonsense"), "{}", ran.stderr);
 }
 
-/// The statement before a run creates a table, which it could not create twice.
+/// Expects the statement before a run to be undone: it creates a table, and could not create it
+/// twice.
 #[test]
 fn step_that_a_killed_experiment_left_is_undone_when_it_is_resumed() {
     let before = "before = create table mark (x)\nafter = drop table mark\n";
@@ -479,7 +480,8 @@ fn only_arms_with_invalid_runs_or_such_a_baseline_are_not_compared() {
     );
 }
 
-/// The generator is stopped in every run until no repetition is left.
+/// Expects the round to be repeated, and then the experiment to end. The generator is stopped in
+/// every run until no repetition is left.
 #[test]
 fn failed_instrument_repeats_a_round_and_then_ends_the_experiment() {
     let workload = "url = sim:mdc?service=1ms&servers=64\nduration = 1s\n[read]\nquery = select 1\n\
@@ -771,8 +773,8 @@ fn hot_journal_beside_a_torn_record_of_the_run_is_resumed_to_the_same_content() 
     }
 }
 
-/// The true change lies at an end of the bet's range, so the bet stays undecided until the last
-/// look.
+/// Expects exactly the planned looks. The true change lies at an end of the bet's range, so the bet
+/// stays undecided until the last look.
 #[test]
 fn experiment_killed_between_looks_takes_the_planned_looks() {
     let place = place(SIMULATED, &SLOWER.replace("-25%", "-16.67%"));

@@ -172,7 +172,8 @@ fn server_that_is_away_at_the_start_is_named_with_its_arm_and_leaves_no_record()
     assert_eq!(comparison.place.names(), ["e.ini", "hold.sh", "w.ini"]);
 }
 
-/// On a machine with other work the load generator may fail; the comparison is then repeated.
+/// Expects the runs before the loss to be kept, and no round to be lost. On a machine with other
+/// work the load generator may fail; the comparison is then repeated.
 #[test]
 fn server_that_is_lost_from_round_7_of_8_on_keeps_the_runs_before_and_loses_no_round() {
     let is_seen = (0..10).any(|_| lose_from_round_7_on().is_some());

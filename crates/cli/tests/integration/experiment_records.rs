@@ -189,8 +189,8 @@ fn setting_that_differs_between_arms_or_rounds_makes_the_answer_suspect() {
     }
 }
 
-/// After a restart of the server between the two runs of a round, as after a crash, the second run
-/// begins with cold caches.
+/// Expects a SUSPECT answer. After a restart of the server between the two runs of a round, as
+/// after a crash, the second run begins with cold caches.
 #[test]
 fn pair_that_spans_two_starts_of_the_server_makes_the_answer_suspect() {
     let place = place();

@@ -71,13 +71,13 @@ fn sums(place: &TestFolder) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// Starts an experiment whose private servers have their folders in `tmp`.
+/// Starts an experiment whose private servers have their folders in the folder `tmp` of `place`.
 fn start(place: &TestFolder, url: &str, password: Option<&str>, record: [&str; 2]) -> Running {
     Running::of(&mut command(place, url, password, record))
 }
 
-/// Starts such an experiment [in lockstep](Running::in_lockstep) with the test, which acts during
-/// one of the runs.
+/// Starts an experiment as [`start`] does, but [in lockstep](Running::in_lockstep) with the test,
+/// which acts during one of the runs.
 fn start_in_lockstep(
     place: &TestFolder,
     url: &str,
@@ -278,7 +278,8 @@ fn resumed_experiment_whose_server_dies_is_resumed_on_another() {
     assert!(is_empty(&place.at("tmp")));
 }
 
-/// A private server of another process is a different server, but of the same version.
+/// Expects no resumption with another version. A private server of another process is a different
+/// server, but must be of the same version.
 #[test]
 fn experiment_is_not_resumed_on_a_private_server_of_another_version() {
     let place = place();
@@ -489,7 +490,8 @@ fn restore_that_hangs_ends_the_experiment_in_time() {
     assert!(!place.at("r.assay").exists(), "{}", ran.stderr);
 }
 
-/// Only the second call of the arm's statement hangs.
+/// Expects the runs before the hanging statement to be kept. Only the arm's second call of the
+/// statement hangs.
 #[test]
 fn statement_before_a_run_that_hangs_keeps_the_runs_before_it() {
     let place = place();

@@ -122,7 +122,8 @@ fn only_lost(place: &TestFolder, summary: &Value, words: &[&str]) {
     assert!(open.into_iter().all(|open| *open == 0), "{export}");
 }
 
-/// The connection is closed after an arbitrary byte of a packet or of a TLS record.
+/// Expects only the request to fail whose connection is closed, after an arbitrary byte of a packet
+/// or of a TLS record.
 #[test]
 fn a_connection_that_is_cut_inside_a_packet_costs_its_request_and_not_the_run() {
     for (kind, tls) in KINDS.into_iter().flat_map(|kind| [(kind, Tls::Off), (kind, Tls::Server)]) {
@@ -156,7 +157,7 @@ fn a_connection_that_is_cut_inside_a_packet_costs_its_request_and_not_the_run() 
     }
 }
 
-/// The server sends malformed answers during a run.
+/// Expects malformed answers of a server to fail only their own requests.
 #[test]
 fn protocol_violation_costs_only_its_requests() {
     // A description of one column, x, before its row.

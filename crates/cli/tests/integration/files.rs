@@ -48,7 +48,8 @@ fn run_to_its_end(place: &TestFolder, args: &[&str]) {
     assert_eq!(summary["run"]["ended"], "completed");
 }
 
-/// Servers may report any number of rows, but a record and its readers store at most 2^63 - 1.
+/// Expects every output to show at most 2^63 - 1 rows: a server may report more, but a record and
+/// its readers cannot store more.
 #[test]
 fn numbers_of_rows_are_limited_wherever_they_are_shown() {
     let claim = "query = select 1 /* sim: rows=18446744073709551615 */\n";
@@ -83,8 +84,8 @@ fn returned_rows_are_written_byte_for_byte_in_the_folder_of_the_record() {
     assert_eq!(found, [ROWS, b"1\n2\n"].concat().repeat(3));
 }
 
-/// A server determines the length of its answer, but must not determine how much memory the answer
-/// takes.
+/// Expects an error of the request. A server determines the length of its answer, but must not
+/// determine how much memory the answer takes.
 #[test]
 fn answer_that_a_results_file_cannot_take_is_an_error_of_its_request() {
     let place = TestFolder::with(
@@ -167,7 +168,7 @@ fn pipe_that_is_not_read_for_the_stall_timeout_ends_the_run() {
     assert!(files.contains("did not accept the data in time"), "{files}");
 }
 
-/// `/dev/full` behaves like a full disk.
+/// Expects the run to end as INVALID. `/dev/full` behaves like a full disk.
 #[test]
 fn a_results_file_that_cannot_be_written_ends_the_run_as_invalid() {
     let place =
@@ -185,7 +186,7 @@ fn a_results_file_that_cannot_be_written_ends_the_run_as_invalid() {
     assert_eq!((&events[0]["kind"], &events[0]["job"]), (&"file-failed".into(), &"read".into()));
 }
 
-/// The data that does not fit may be the last data written.
+/// The run is INVALID even if only the last data does not fit.
 #[test]
 fn a_results_file_that_fails_at_its_end_makes_the_run_invalid() {
     let place = TestFolder::with(&results_of(1, "").replace("found.csv", "/dev/full"));

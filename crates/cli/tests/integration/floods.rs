@@ -210,10 +210,10 @@ fn answers_without_end_take_little_memory() {
     });
 }
 
-/// The limit holds for all clients together.
+/// The limit on additional memory holds for all clients together.
 #[test]
 fn answers_without_end_of_a_thousand_clients_take_little_memory() {
-    // The server in this process has as many connections.
+    // The server runs in this process, and has as many connections as the clients.
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
     setrlimit(Resource::RLIMIT_NOFILE, most, most).unwrap();
     let (answer, clients, more) = (EndlessAnswer::LargeRows, 1_000, RESULTS_FILE);
@@ -238,7 +238,7 @@ fn large_answers_of_many_clients_share_the_memory_of_results_files() {
         assert_eq!(first["code"], "results", "{kind:?}, prepare = {prepare}: {read}");
         let text = first.to_string();
         assert!(text.contains("limit of `query-results-file` for one run"), "{text}");
-        // Once written, answers made room for others.
+        // Answers that were written made room for other answers.
         let completed = read["completed"].as_u64().unwrap();
         assert!(completed > 0, "{kind:?}, prepare = {prepare}: {read}");
         let file = std::fs::read(place.at("rows.csv")).unwrap();

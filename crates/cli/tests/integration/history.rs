@@ -249,7 +249,8 @@ fn arms_of_experiments_are_series_with_the_label_of_the_experiment() {
     assert!(page.contains(row), "{page}");
 }
 
-/// The runs of a sweep are in a different order with a different seed.
+/// Expects each point to be one series, although the runs of a sweep are in a different order with
+/// a different seed.
 #[test]
 fn points_of_a_sweep_are_series_whatever_the_order_of_its_runs() {
     let place = place();
@@ -268,7 +269,8 @@ fn points_of_a_sweep_are_series_whatever_the_order_of_its_runs() {
     assert!(text.contains(lead), "{text}");
 }
 
-/// The mean over all points would rise because of the new point.
+/// Expects no change of the other points. The mean over all points would rise because of the new
+/// point.
 #[test]
 fn new_point_of_a_sweep_is_no_change_of_the_others() {
     let place = place();
@@ -310,8 +312,8 @@ fn capacity_of_searches_is_a_series_of_its_own_results() {
     assert!(text.contains("\n  sustained(read)  ") && !text.contains("estimate"), "{text}");
 }
 
-/// Four servers of 100 requests per second each are saturated by four clients, and eight servers by
-/// eight clients.
+/// Expects the saturating load to be a metric of one series. Four servers of 100 requests per
+/// second each are saturated by four clients, and eight servers by eight clients.
 #[test]
 fn saturating_load_is_a_metric_of_one_series() {
     let place = place();
@@ -337,7 +339,8 @@ fn saturating_load_is_a_metric_of_one_series() {
     assert!(text.contains("8 clients") && !text.contains("throughput"), "{text}");
 }
 
-/// The step is in the last eight of sixteen records.
+/// Expects a failure if the step, which is eight values old, lies within the given number of newest
+/// values.
 #[test]
 fn recent_changes_fail_if_they_are_asked_to() {
     let place = place();
@@ -363,7 +366,8 @@ fn recent_changes_fail_if_they_are_asked_to() {
     place.assay(&["history", "nightly", "--fail-within", "3"]).refuses(&[words]);
 }
 
-/// Runs in virtual time have no date.
+/// Expects runs in virtual time, which have no date, to be in the order of the numbers in their
+/// names.
 #[test]
 fn records_without_a_date_are_in_the_order_of_their_numbers() {
     let place = place();
@@ -395,7 +399,8 @@ fn folder_that_cannot_be_read_is_named_and_the_others_count() {
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o700)).unwrap();
 }
 
-/// Without the message, a folder with nothing but links would seem to be empty.
+/// Expects links and folders that are too deep to be named. Otherwise a folder with nothing but
+/// links would seem to be empty.
 #[test]
 fn links_and_folders_that_are_too_deep_are_named() {
     let place = place();
@@ -435,7 +440,8 @@ fn search_of_another_version_is_skipped_and_not_called_damaged() {
     assert_eq!((&skipped["reason"], &skipped["details"]), (&"unreadable".into(), &words.into()));
 }
 
-/// The stored answer of the second search is damaged.
+/// Expects the first search to count with its stored answer, and the second to be skipped, because
+/// its stored answer is damaged.
 #[test]
 fn searches_of_another_version_count_with_their_stored_answers() {
     let place = place();
@@ -467,7 +473,8 @@ fn mark_as_real(place: &TestFolder, record: &str) {
     assert!(marked > 0, "{record}");
 }
 
-/// One copy is in a published bundle; the other was made by hand before the original got a note.
+/// Expects copies to be named, and to count once. One copy is in a published bundle; the other was
+/// made by hand before the original got a note.
 #[test]
 fn copies_of_a_record_count_once_and_are_named() {
     let place = place();

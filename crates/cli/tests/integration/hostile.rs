@@ -119,7 +119,8 @@ fn names_in_files_and_records_cannot_act_on_the_terminal() {
     harmless(&CommandResult { code: 0, stdout, stderr: String::new() }, "op-log");
 }
 
-/// The first row is 10 MB long; the second is markup and escape sequences.
+/// Expects long rows to be cut, and rows to have no effect when they are shown. The first row is 10
+/// MB long; the second is markup and escape sequences.
 #[test]
 fn rows_of_a_loaded_table_are_cut_and_cannot_act_on_a_terminal_or_a_page() {
     let place = TestFolder::with(
@@ -146,7 +147,8 @@ fn rows_of_a_loaded_table_are_cut_and_cannot_act_on_a_terminal_or_a_page() {
     assert!(page.len() < 1_000_000 && bytes < 500_000, "{} {bytes}", page.len());
 }
 
-/// A computed column overflows when the table is read.
+/// Expects a remark, and the run to continue, if a computed column overflows when the table is
+/// read.
 #[test]
 fn unreadable_table_is_a_remark_and_does_not_end_the_run() {
     let place = TestFolder::with(

@@ -55,7 +55,8 @@ fn all_files_that_are_missing_or_broken_are_shown_at_once() {
     refused(&format!("{args}\n{log}"), &files, &broken);
 }
 
-/// In virtual time, where the clock jumps, waiting for a missing writer would never time out.
+/// Expects a refusal: in virtual time, where the clock jumps, waiting for a missing writer would
+/// never time out.
 #[test]
 fn a_pipe_is_refused_in_virtual_time() {
     for job in ["query = select ?\nquery-args-file = pipe\nrate = 100", "query-log-file = pipe"] {

@@ -106,8 +106,8 @@ fn killed_run_leaves_no_temporary_database_and_no_program() {
     wait_until_gone("the folder", || fs::read_dir(&folder).unwrap().count() > 0);
 }
 
-/// The records of the calibration are in a folder of their own, and its simulated server is a
-/// separate process.
+/// Expects neither the folder with the records of the calibration nor its simulated server, a
+/// separate process, to be left.
 #[test]
 fn killed_calibration_leaves_no_folder_and_no_server() {
     let place = TestFolder::new();

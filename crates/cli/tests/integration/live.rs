@@ -61,8 +61,9 @@ impl LiveRun {
     }
 }
 
-/// Returns the whole answer to a request. The slot of an earlier request becomes free a moment
-/// after its answer; until then, a new request may be refused, and its connection reset.
+/// Returns the whole answer to a request. The server has a limited number of connections, and an
+/// earlier one becomes free a moment after its answer. Until then, a request may be refused and its
+/// connection reset; it is then sent again.
 fn answer(address: &str, path: &str) -> String {
     let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n");
     let attempt = || {
@@ -128,7 +129,7 @@ fn numbered(place: &TestFolder) -> String {
     numbered.next().unwrap()
 }
 
-/// Another process has taken the name of the record.
+/// Expects the page to name the record that was created. Another process has taken its usual name.
 #[test]
 fn page_of_a_run_names_the_record_that_was_created() {
     let place = TestFolder::with(READ);
@@ -143,8 +144,9 @@ fn page_of_a_run_names_the_record_that_was_created() {
     live.run.wait_for_end();
 }
 
-/// Another process takes the name of the record after the experiment has begun, and before its
-/// record is created: the experiment cannot print its third line before the test reads a line.
+/// Expects the page to name the record that was created. Another process takes its usual name after
+/// the experiment has begun, and before the record is created. This process is certain to come
+/// first, because the experiment cannot print its third line before the test has read a line.
 #[test]
 fn page_of_an_experiment_names_the_record_that_was_created() {
     let place = TestFolder::with(&format!("duration = 200ms\n{READ}"));
@@ -208,7 +210,8 @@ fn experiment_shows_its_runs_arms_and_figures() {
 /// Maximum number of viewers of a run at once.
 const MOST_VIEWERS: usize = 16;
 
-/// Requests events until a viewer's slot is free, and reads the beginning of the answer.
+/// Requests events on new connections until the server has a free one for a viewer. Returns that
+/// connection, from which the beginning of the answer has been read.
 fn begin(live: &LiveRun) -> TcpStream {
     let LiveRun { address, path, .. } = live;
     let request = format!("GET {path}events HTTP/1.1\r\nHost: {address}\r\n\r\n");
@@ -233,7 +236,7 @@ fn connections_of_departed_viewers_are_freed_during_the_run() {
     TcpStream::connect(&live.address).unwrap().read_to_string(&mut refused).unwrap();
     assert!(refused.starts_with("HTTP/1.1 503 "), "{refused}");
     drop(viewers);
-    // Each of these viewers needs the slot of one that has gone.
+    // Each of these viewers needs a connection that a departed viewer has left free.
     let silent: Vec<TcpStream> = (0..MOST_VIEWERS).map(|_| begin(&live)).collect();
     assert!(live.run.is_running(), "the run ended before its viewers");
     live.run.signal(Signal::SIGINT);

@@ -33,7 +33,7 @@ fn run_that_exceeds_the_memory_limit_is_refused() {
     }
 }
 
-/// An allocation that fails ends a program with SIGABRT.
+/// Expects no run to end with SIGABRT, which is how a failed allocation ends a program.
 #[test]
 fn limit_on_memory_never_aborts_a_run() {
     let place = TestFolder::with(READ);

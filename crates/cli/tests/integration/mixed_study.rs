@@ -9,8 +9,8 @@ use crate::workloads::documented_commands;
 const MIXED: &str = include_str!("../../../../workloads/mixed.ini");
 const DBBENCH: &str = include_str!("../../../../workloads/mixed-dbbench.ini");
 
-/// The database. Commits do not wait for the disk, because other tests may keep it busy for longer
-/// than the next writer waits.
+/// The database. Commits do not wait for the disk, because other tests may keep the disk busy for
+/// longer than the next writer waits.
 const DATABASE: &str = "sqlite:t.db?synchronous=off";
 
 /// Number of rows that the shortened files load.

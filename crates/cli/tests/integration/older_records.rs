@@ -2,9 +2,9 @@
 //! reports and exports them exactly as the program that created them did.
 //!
 //! Each `NAME.assay.gz` comes with its report as JSON in `NAME.json` and as text in `NAME.txt`, and
-//! its seconds in `NAME.csv`. JSON never changes, and tables only gain columns at their end. If a
-//! change of wording alters the text on purpose, run the test once with `UPDATE=1`, and look at the
-//! difference.
+//! its rows, one per second and job, in `NAME.csv`. JSON never changes, and tables only gain
+//! columns at their end. If a change of wording alters the text on purpose, run the test once with
+//! `UPDATE=1`, and look at the difference.
 //!
 //! * `virtual`: two jobs and a timetable in virtual time, with an op-log.
 //! * `sqlite`: a private SQLite database with a load, on a busy machine.
@@ -34,10 +34,11 @@ use crate::support::{TestFolder, number};
 const READABLE: [(&str, i32); 6] =
     [("virtual", 0), ("sqlite", 3), ("postgres", 3), ("killed", 0), ("mix", 0), ("hosts", 3)];
 
-/// Records whose seconds are also stored as a table.
+/// Records whose rows per second are also stored.
 const WITH_TABLE: [&str; 5] = ["virtual", "sqlite", "killed", "mix", "hosts"];
 
-/// A way to damage the record `virtual`, with the message of its report in `NAME.stderr`.
+/// The name of a damage, and the function that damages the record `virtual` in this way. The file
+/// `NAME.stderr` has the message that `assay report` must then print.
 type Damage = (&'static str, fn(&Path));
 
 const DAMAGES: [Damage; 4] = [

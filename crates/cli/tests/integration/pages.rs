@@ -22,7 +22,7 @@ start = 20s
 stop = 40s
 ";
 
-/// Returns a folder with the record of two jobs in virtual time.
+/// Returns a folder with the record of a run of two jobs in virtual time.
 fn recorded() -> TestFolder {
     let place = TestFolder::with(TWO_JOBS);
     place.run_virtually(MM1, &[]).expect(0);

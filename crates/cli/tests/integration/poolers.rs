@@ -143,8 +143,8 @@ fn other_programs_are_judged_beside_a_pooler_and_a_named_target() {
     assert!(check["status"] != "not-possible" && check["value"].is_number(), "{check}");
 }
 
-/// Runs statements that would not end through a pooler, and checks that the server no longer works
-/// on them afterwards.
+/// Runs endless statements through a pooler, and checks that the server no longer works on them
+/// afterwards.
 ///
 /// # Errors
 /// The server still works on them. The text is the pooler's log.
@@ -202,8 +202,9 @@ fn a_pooler_that_is_full_limits_the_job() {
     assert!(events.contains("max_client_conn, or ask for fewer connections"), "{events}");
 }
 
-/// Once a batch is committed, the pooler gives the session to another client, and never answers
-/// data that was sent before.
+/// Expects tables to be filled through both kinds of poolers. Once the rows of a `batch` are
+/// committed, the pooler gives the session to another client; data that was sent before the commit
+/// is never answered.
 #[test]
 fn tables_are_filled_through_a_pooler_of_either_kind() {
     const LOAD: &str = "\
@@ -270,8 +271,8 @@ fn interrupt_a_waiting_load(server: &Server) -> Result<(), String> {
     Err(format!("it ended after {took} with {rows} rows: {}", ran.stderr))
 }
 
-/// A client of another run holds one of the two sessions, and the connection of `[setup]` the
-/// other: writers are accepted but not answered.
+/// Expects one signal to end the load. A client of another run holds one of the two sessions, and
+/// the connection of `[setup]` the other: writers are accepted but not answered.
 #[test]
 fn one_signal_ends_a_load_through_a_pool_whose_sessions_are_taken() {
     let options = Options::postgres().via(Via::Pgbouncer).set_via("pool_mode", "session");

@@ -128,7 +128,7 @@ fn processor_time_on_another_machine_ends_the_steps_of_a_search_for_saturation()
     assert_eq!(count(&place, "server"), 0);
     let document = place.assay(&["report", "r.assay", "--json"]).expect(3).json();
     let saturate = &document["saturate"];
-    // On a busy machine, a server at its first load may get less processor time.
+    // On a busy machine, a server may get less processor time in the first step.
     let outcome = saturate["outcome"].as_str();
     assert!(matches!(outcome, Some("at-first" | "reached")), "{saturate:#}");
     let last = saturate["steps"].as_array().unwrap().last().unwrap();

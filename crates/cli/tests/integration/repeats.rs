@@ -332,7 +332,8 @@ fn permissions_of_a_record_must_be_given_again() {
     assert_ne!(place.assay(&line).code, 2);
 }
 
-/// The files are in a temporary folder, which is already removed when the user reads the message.
+/// Expects the message to name the record. The files are in a temporary folder, which is already
+/// removed when the user reads the message.
 #[test]
 fn mistake_in_a_recorded_file_names_the_record() {
     let place = experiment(URL, SLOWER, "");

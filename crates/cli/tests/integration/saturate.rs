@@ -168,7 +168,8 @@ fn has_sentence(document: &Value, words: &str) -> bool {
     answer.iter().any(|sentence| sentence.as_str().unwrap().contains(words))
 }
 
-/// The baseline can answer 400 requests per second, and the other arm 250.
+/// Expects a comparison by throughput: the baseline can answer 400 requests per second, and the
+/// slower arm 250.
 #[test]
 fn overloaded_slower_arm_is_compared_by_its_throughput() {
     let (place, document) =
@@ -221,7 +222,8 @@ fn arms_that_keep_up_with_the_rate_are_compared_by_response_times() {
     assert!(!has_sentence(&document, "overloaded"), "{:#}", document["answer"]);
 }
 
-/// A window of three seconds is too short for a trend of the backlog.
+/// Expects the rate to be noticed as too high, although a window of three seconds is too short for
+/// a trend of the backlog.
 #[test]
 fn smallest_rate_beyond_the_capacity_is_noticed_in_a_short_run() {
     let values_of_rate = "values = 800, 1600\nuntil = throughput gains < 2%\n";
@@ -386,7 +388,8 @@ fn steps_out_of_sequence_are_damage() {
     }
 }
 
-/// The load generator is stopped in every attempt at the first step.
+/// Expects the step to be repeated, and then the experiment to end. The load generator is stopped
+/// in every attempt at the first step.
 #[test]
 fn invalid_step_is_repeated_and_then_ends_the_experiment() {
     let place = TestFolder::with(
@@ -486,7 +489,7 @@ fn assert_observed(url: &str, seconds: u32) {
     run.wait_for_end().expect(130);
     let document = document(&place.assay(&["report", "r.assay", "--json"]).expect(3));
     let saturate = &document["saturate"];
-    // On a busy machine, a server at its first load may get less time of its processor.
+    // On a busy machine, a server may get less time of its processor in the first step.
     let end = match saturate["outcome"].as_str() {
         Some("at-first") => " % of 1 processor already",
         Some("reached") => " % of 1 processor",
@@ -498,7 +501,8 @@ fn assert_observed(url: &str, seconds: u32) {
     assert!(sentence(&document).ends_with(end), "{}", sentence(&document));
 }
 
-/// This server has no pooler, which is noticed only during its first run.
+/// Expects the experiment to end. Its server has no pooler, which is noticed only during the first
+/// run.
 #[test]
 fn component_that_no_run_observes_ends_the_experiment() {
     let server = Server::start(&Options::new(Kind::Postgres)).unwrap();

@@ -230,7 +230,7 @@ fn invariant_8_a_password_that_an_arm_sets_is_refused_unseen() {
     assert!(ran.stderr.contains(warning), "{}", ran.stderr);
 }
 
-/// The text of each of these lines would be in the record.
+/// Expects each of these lines to be refused, because its text would be in the record.
 #[test]
 fn invariant_8_a_password_in_a_line_of_an_experiment_is_refused_unseen() {
     let arms = "differences = several\nrounds = 6\n[arm a]\nurl = testbed:postgres\n[arm b]\n\

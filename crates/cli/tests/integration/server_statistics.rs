@@ -115,7 +115,7 @@ fn foreign_commits_are_noticed() {
     }
 }
 
-/// Simulates a server that has counted one commit too few.
+/// Expects the run to be INVALID. The test simulates a server that has counted one commit too few.
 #[test]
 fn commit_missing_on_the_server_makes_a_run_invalid() {
     for (kind, metric) in [(Kind::Postgres, "commits"), (Kind::Mariadb, "statements")] {
@@ -148,7 +148,7 @@ fn server_that_loses_its_counters_is_not_judged() {
     assert!(commits["explain"].as_str().unwrap().contains("statistics were reset"), "{commits}");
 }
 
-/// pgbouncer gives sessions numbers of its own, and pgpool-II keeps the numbers of the server.
+/// pgbouncer assigns its own process IDs to sessions; pgpool-II passes on those of the server.
 #[test]
 fn sessions_of_a_pooler_are_not_counted_as_ours() {
     for (via, words) in

@@ -286,7 +286,8 @@ fn a_url_with_two_hosts_spreads_its_connections_and_reports_each() {
     }
 }
 
-/// No limit of the server was reached, although there are fewer connections than configured.
+/// Expects a SUSPECT run. It has fewer connections than configured because its database role may no
+/// longer log in, and not because of a limit on connections.
 #[test]
 fn ended_sessions_that_cannot_reconnect_make_the_run_suspect() {
     let server = server_with_notes(Kind::Postgres);
@@ -350,8 +351,8 @@ fn run_with_change(
 
 /// Checks that a run ends without its target, with an outage for this reason.
 fn assert_target_is_lost(run: impl FnMut() -> (TestFolder, CommandResult), reason: &str) {
-    // On a busy machine, the change may come after the run, or may terminate a connection that is
-    // being opened instead of causing a refusal, but not in every attempt.
+    // On a busy machine, the change may come after the run. It may also terminate a connection that
+    // is being opened, instead of causing a refusal. Neither happens in every attempt.
     let refused = |(place, ran): (TestFolder, CommandResult)| {
         let lost = (ran.code == 4).then(|| outage(&place))?;
         lost.contains(reason).then_some((place, ran, lost))
@@ -365,7 +366,8 @@ fn assert_target_is_lost(run: impl FnMut() -> (TestFolder, CommandResult), reaso
     assert!(outage["explain"].as_str().unwrap().contains(&printed), "{outage}");
 }
 
-/// The server admits no client of the job any more: others may, as with a limit for one user.
+/// The server admits no further connection of the job, although it may admit others, as with a
+/// limit for one user.
 #[test]
 fn limit_that_leaves_a_job_no_connection_is_an_outage() {
     for (kind, close, open, reason) in [

@@ -109,7 +109,8 @@ fn pasted(place: &TestFolder, answer: &str) -> CommandResult {
     place.assay(&words)
 }
 
-/// Several processes choose the name of a record within a millisecond.
+/// Several processes choose the name of a record within a millisecond, and each gets a name of its
+/// own.
 #[test]
 fn records_that_begin_at_once_are_all_kept() {
     let place = TestFolder::with(READ);
@@ -133,8 +134,8 @@ fn records_that_begin_at_once_are_all_kept() {
     }
 }
 
-/// A repetition can begin in the same second as the first run, because runs in virtual time take
-/// almost no time.
+/// Expects all records to be kept. A repetition can begin in the same second as the first run,
+/// because runs in virtual time take almost no time.
 #[test]
 fn records_of_one_second_are_all_kept() {
     let place = TestFolder::new();
@@ -197,7 +198,8 @@ fn answer_of_an_arm_against_itself_ends_with_its_false_alarms() {
     assert!(ran.stdout_line().contains(said), "{}", ran.stdout);
 }
 
-/// A screen has no room for nine points with two arms.
+/// Expects only the points next to the best one: a screen has no room for nine points with two
+/// arms.
 #[test]
 fn answer_of_a_sweep_has_the_points_next_to_the_best() {
     let url = "sim:usl?service=1ms&contention=0.02&coherency=0.004";

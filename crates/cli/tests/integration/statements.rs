@@ -1,4 +1,4 @@
-//! Tests that a statement rejected by the database is an error in the file.
+//! Tests that a statement rejected by the database is reported as an error in the workload file.
 
 use crate::support::{TestFolder, number};
 

@@ -399,7 +399,8 @@ fn point_that_loses_a_node_in_every_attempt_is_invalid_and_never_the_best() {
     );
 }
 
-/// The second node is found unreachable before the setup, and before a run on the first node alone.
+/// The second node is unreachable. This is found before the setup, and before any run that uses
+/// only the first node.
 #[test]
 fn dead_node_is_found_before_setup() {
     let (first, closed) = (slow_server(), TcpListener::bind(("127.0.0.1", 0)).unwrap());

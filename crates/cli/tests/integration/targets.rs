@@ -120,8 +120,8 @@ fn lost_target_is_reported_by_name() {
     assert!(job(&summary, "ask")["errors"].as_u64() > Some(200));
 }
 
-/// If the socket took precedence over the host, the run would measure another server than the one
-/// that the host names.
+/// Expects every command to refuse the URL. If the socket took precedence over the host, the run
+/// would measure another server than the one that the host names.
 #[test]
 fn socket_together_with_a_host_is_refused_by_every_command() {
     let words = ["`socket=/run/s` and the host `127.0.0.1:9` exclude each other", "leave out one"];

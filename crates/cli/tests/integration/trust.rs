@@ -33,7 +33,8 @@ const RUN: [&str; 5] = ["run", "w.ini", "--quiet", "--out", "r.assay"];
 const VIRTUALLY: [&str; 8] =
     ["run", "w.ini", "--quiet", "--out", "r.assay", "--virtual", "--url", "sim:mm1"];
 
-/// Checks that a workload is refused without the flag, before it has any effect.
+/// Checks that a workload is refused before it has any effect, with a message that contains `words`
+/// and names `flag`, the option that would allow it.
 #[track_caller]
 fn refused(workload: &str, words: &str, flag: &str) {
     let place = place(workload);
@@ -127,7 +128,7 @@ fn inputs_stay_below_the_folder_of_the_file() {
     assay(&place, &[&VIRTUALLY[..], &["--allow-files"]].concat()).expect(0);
 }
 
-/// Opening a pipe that has no writer would wait for ever.
+/// The pipe has no writer: opening it would wait for ever, so it is refused unopened.
 #[test]
 fn pipe_in_place_of_a_file_is_refused_without_waiting() {
     let job = "[a]\nquery = select 1\ncount = 1\n";
@@ -214,7 +215,8 @@ fn file_that_is_not_a_database_is_not_opened_as_one() {
     }
 }
 
-/// SQLite opens the journal next to a database, rolls it back and truncates it.
+/// Expects a refusal if the journal is a link to another file. SQLite opens the journal next to a
+/// database, rolls it back and truncates it.
 #[test]
 fn file_next_to_the_database_leads_to_no_other_file() {
     let place = place("url = sqlite:kept.db?journal=truncate\n[a]\nquery = select 1\ncount = 1\n");

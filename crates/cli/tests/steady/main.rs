@@ -1,6 +1,6 @@
 //! Tests that would be disturbed by concurrent tests, so they are in a program of their own: runs
-//! on real servers that must be VALID, or whose true limiter must be identified, and a machine that
-//! becomes busy.
+//! on real servers, which must be VALID or whose true limiter must be identified, and experiments
+//! on a machine that becomes busy.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may, as tests do")]
 
@@ -114,8 +114,8 @@ fn check_clean_up(url: &str) {
     const SHORT: [&str; 6] = ["--set", "quarter=11s", "--set", "life=11s", "--set", "readers=2"];
     let place = TestFolder::new();
     // Other programs on the machine may hide an effect, because their noise correlates neighbouring
-    // seconds, but they never cause a false one: the test fails at once if an effect is attributed
-    // to another cause.
+    // seconds, but they never make an effect appear to have another cause: the test fails at once
+    // if it does.
     let runs = (0..MOST_RUNS).map(|_| run(&place, STUDY, url, &SHORT));
     let mut found = runs.filter_map(|document| effect_of_clean_up(&document));
     let effect = found.next().unwrap_or_else(|| panic!("{url}: no effect in {MOST_RUNS} runs"));

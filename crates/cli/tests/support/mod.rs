@@ -24,8 +24,8 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 /// other programs meanwhile.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Calls `poll` until it finds something, and returns that; `what` describes it in the message of a
-/// failure.
+/// Calls `poll` until it returns a value, and returns this value; `what` describes the value in the
+/// message of a failure.
 #[track_caller]
 pub(crate) fn wait_for<T>(what: &str, mut poll: impl FnMut() -> Option<T>) -> T {
     let began = Monotonic.now();
@@ -48,7 +48,8 @@ pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
 /// A simulated M/M/1 server, whose results are known in closed form.
 pub(crate) const MM1: &str = "sim:mm1?service=1ms";
 
-/// An address on which no server listens: its port is never assigned as a free port.
+/// An address on which no server listens: the system never gives port 1 to a program that asks for
+/// a free port.
 pub(crate) const UNUSED_ADDRESS: &str = "127.0.0.1:1";
 
 /// A folder that is removed when the test ends.

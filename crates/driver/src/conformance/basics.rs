@@ -33,7 +33,8 @@ pub async fn ids_count_from_zero_in_the_order_of_preparation<F: Fixture>(
     Ok(())
 }
 
-/// Checks that S and D are readings of the caller's clock, taken during the call.
+/// Checks that the times of the first byte sent (S) and of the last byte read (D) are readings of
+/// the caller's clock, taken during the call.
 pub async fn the_stamps_lie_within_the_call<F: Fixture>(context: CaseContext<'_, F>) -> Verdict {
     let mut connection = context.connect().await?;
     let statement = connection.prepare(&context.fixture.returning(1)).await?;
@@ -106,7 +107,7 @@ pub async fn statements_with_rows_are_reported<F: Fixture>(context: CaseContext<
     Ok(())
 }
 
-/// Checks that a reset reply retains nothing of the previous run.
+/// Checks that a reset reply retains nothing of the previous request.
 pub async fn reply_counts_one_run_only<F: Fixture>(context: CaseContext<'_, F>) -> Verdict {
     let mut connection = context.connect().await?;
     let statement = connection.prepare(&context.fixture.returning(2)).await?;

@@ -177,7 +177,7 @@ impl<F: Fixture> CaseContext<'_, F> {
         }
     }
 
-    /// Connects, and checks a statement that returns this many rows.
+    /// Connects, and checks that the reply to a statement that returns `rows` rows counts them all.
     pub(super) async fn check_returns(&self, rows: u32) -> Verdict {
         let mut connection = self.connect().await?;
         let statement = connection.prepare(&self.fixture.returning(rows)).await?;
@@ -238,7 +238,8 @@ impl<F: StoringFixture> CaseContext<'_, F> {
     }
 }
 
-/// Returns the number in the row with this id.
+/// Returns the number in the row with this id, as text; `None` if it is null or there is no such
+/// row.
 pub(super) async fn number(
     connection: &mut impl Connection,
     id: i64,

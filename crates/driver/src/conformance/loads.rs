@@ -217,7 +217,7 @@ pub async fn a_load_keeps_the_batches_before_one_that_fails<F: StoringFixture>(
         }
         let word = method.word();
         connection.query_text(&format!("delete from {TABLE} where id >= 10")).await?;
-        // The second batch begins with 1,010; it has more rows than are sent at once.
+        // The second batch has the ids from 1,010 to 3,009, more rows than are sent at once.
         let taken = format!("insert into {TABLE} (id, number) values (3009, 7)");
         connection.query_text(&taken).await?;
         let mut rows = Rows::new(&[1_000, 2_000, 5], 10, 9);

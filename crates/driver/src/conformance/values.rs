@@ -54,7 +54,8 @@ impl Sent<'_> {
     }
 }
 
-/// Checks each type, its limits, and texts that a careless driver would misread.
+/// Checks that values of each type are read back unchanged: also the greatest and smallest ones,
+/// and texts that a careless driver would misread.
 pub async fn values_round_trip<F: StoringFixture>(context: CaseContext<'_, F>) -> Verdict {
     let megabyte = "0123456789abcdeß".repeat(1 << 16);
     let sent = [
@@ -96,8 +97,8 @@ pub async fn values_round_trip<F: StoringFixture>(context: CaseContext<'_, F>) -
     Ok(())
 }
 
-/// Checks that any quoted text is read back unchanged: unprepared requests are written by certain
-/// quoting rules, which sessions must not change.
+/// Checks that any quoted text is read back unchanged: unprepared requests are quoted by fixed
+/// rules, which the settings of a session must not change.
 pub async fn literals_round_trip<F: StoringFixture>(context: CaseContext<'_, F>) -> Verdict {
     let ascii: String = (1..128).map(char::from).collect();
     let sent = [
@@ -274,7 +275,7 @@ pub async fn placeholders_are_counted_when_prepared<F: StoringFixture>(
     Ok(())
 }
 
-/// Checks that missing values are not made up, and that excess values are not ignored.
+/// Checks that missing values are not filled in, and that excess values are not ignored.
 pub async fn a_wrong_number_of_values_is_an_error<F: StoringFixture>(
     context: CaseContext<'_, F>,
 ) -> Verdict {

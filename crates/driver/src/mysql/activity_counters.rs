@@ -1,10 +1,10 @@
-//! Statement counters of MySQL and MariaDB, for the check of a client's counts.
+//! Statement counters of MySQL and MariaDB, used to check Assay's own counts.
 //!
 //! The servers do not count transactions: `Handler_commit` counts each engine's part of a
 //! transaction separately, and leaves out transactions that touched no table. Two counters can be
-//! reconciled exactly with the counts of a client: `Com_commit` counts `commit` statements, and
-//! `Questions` counts all commands except preparations, among them the one that ends a session.
-//! Both are up to date whenever they are read.
+//! reconciled exactly with Assay's counts: `Com_commit` counts `commit` statements, and `Questions`
+//! counts all commands except preparations. The command that ends a session is counted too. Both
+//! counters are up to date whenever they are read.
 
 use base::Nanos;
 
@@ -12,14 +12,16 @@ use super::MysqlConnection;
 use crate::activity_counters::{Count, Counter};
 use crate::{ServerId, Table};
 
-/// Interval between readings of the counters, until other sessions no longer add to them.
+/// Interval between readings of the counters, which are repeated until other sessions no longer add
+/// to the counters.
 const POLL: Nanos = Nanos::from_millis(20);
 
 /// Maximum number of readings of the counters, one per [`POLL`]: about two seconds.
 const POLLS: u32 = 100;
 
-/// Maximum number of readings while waiting for a pause in the traffic of other users. A reading
-/// waits twice, and both waits together must fit into the caller's time limit.
+/// Maximum number of readings while waiting for a pause in the traffic of other users.
+/// `read_account` may wait for such a pause twice, and both waits must fit into its caller's time
+/// limit.
 const SETTLING_POLLS: usize = 25;
 
 /// Query that looks for itself in the list of sessions. A condition with the thread id that the
@@ -41,7 +43,7 @@ const STATUS: &str = "show global status where variable_name in ('Questions', 'C
 const CAPACITY: &str = "show global variables where variable_name in ('innodb_log_file_size', \
     'innodb_log_files_in_group', 'innodb_redo_log_capacity')";
 
-/// Returns the number in the row with this name.
+/// Returns the number in the row with this name; `None` if the table has no such number.
 fn number(table: &Table, wanted: &str) -> Option<f64> {
     table.rows.iter().find_map(|row| match row.as_slice() {
         [Some(name), Some(value)] if name.eq_ignore_ascii_case(wanted) => {
@@ -52,14 +54,14 @@ fn number(table: &Table, wanted: &str) -> Option<f64> {
 }
 
 /// Returns the capacity of the redo log, in bytes: the log that may accumulate before the server
-/// must write back the pages it covers.
+/// must write back the pages it covers. `None` if unknown.
 fn capacity(variables: &Table) -> Option<f64> {
     let files = number(variables, "innodb_log_files_in_group").unwrap_or(1.0);
     let by_files = number(variables, "innodb_log_file_size").map(|size| size * files.max(1.0));
     number(variables, "innodb_redo_log_capacity").or(by_files)
 }
 
-/// Counters that were read, and our own part of them.
+/// Counters that were read, and the number of our own unprepared statements so far.
 struct StatusReading {
     status: Table,
     questions: f64,

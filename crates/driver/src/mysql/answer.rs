@@ -82,7 +82,7 @@ impl Columns {
             }
             Row::Binary(row) => {
                 for (at, field) in row.fields(&self.kinds)?.enumerate() {
-                    // The last item may be the error of a row that is longer than its columns.
+                    // The last item is an error if bytes remain after the last column.
                     let field = field?;
                     let (column, decimals) = (self.kinds[at].column_type, self.decimals[at]);
                     let text = &mut self.text;
@@ -311,7 +311,8 @@ mod tests {
         assert_eq!(kept(9), Err(ErrorKind::Truncated));
     }
 
-    /// Otherwise a reply of many results would take memory without limit.
+    /// Checks that columns do not accumulate, because a reply of many results would then need
+    /// unlimited memory.
     #[test]
     fn only_the_columns_of_the_last_result_are_kept() {
         let mut reply = FullReply::default();

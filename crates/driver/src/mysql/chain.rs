@@ -1,9 +1,9 @@
 //! Pipelined transactions.
 //!
 //! A server continues after a command that fails. Therefore all statements are sent at once, and
-//! the commit only after all of them have succeeded. The transaction belongs to a session with
-//! autocommit off: a deadlock ends a transaction, and the statements after it must be in a new
-//! transaction that can be rolled back.
+//! the commit only after all of them have succeeded. Autocommit is off during the transaction: if a
+//! deadlock ends the transaction, the statements after the deadlock are in a new one, which can be
+//! rolled back.
 //!
 //! A long transaction may be sent in several parts: the first begins it, and the last commits it.
 
@@ -19,7 +19,8 @@ use super::session::{AUTOCOMMIT_ON, MysqlConnection, ServerLine, Statement, erro
 use super::{faults, script};
 use crate::{Error, Reply, Step, Work};
 
-/// Maximum number of steps sent at once. The steps of a longer transaction are sent one by one.
+/// Maximum number of statements sent at once. The statements of a longer transaction are sent one
+/// by one.
 const MOST_STEPS: usize = 10_000;
 
 /// Statement that turns autocommit off.
@@ -176,8 +177,8 @@ impl ServerLine {
 impl MysqlConnection {
     /// Returns true if the steps of a request can be sent at once.
     ///
-    /// They must be one transaction, or the next part of an open one. Each statement must have as
-    /// many values as parameters. No statement may load a file, or return rows that are to be
+    /// The steps must be one transaction, or the next part of an open one. Each statement must have
+    /// as many values as parameters. No statement may load a file, or return rows that are to be
     /// captured.
     pub(super) fn is_pipelined_transaction(&self, work: &Work) -> bool {
         if !work.is_pipelined || work.capture.is_wanted() {
@@ -266,8 +267,8 @@ impl MysqlConnection {
     }
 }
 
-/// Returns the error that a server sent just before it closed the connection, or else the loss
-/// itself.
+/// Returns the error that a server sent just before it closed the connection or, if it sent none,
+/// `lost`.
 #[cold]
 fn server_error_or(said: Option<Box<Refusal>>, lost: Error, secrets: &Secrets) -> Error {
     said.map_or(lost, |refusal| faults::fault(&refusal, secrets).as_disconnect())

@@ -25,7 +25,7 @@ pub(super) struct ServiceConfig {
     pub(super) files: Files,
 }
 
-/// The server keys that may encrypt a password on a connection that others can read.
+/// The server keys with which a password may be encrypted on a TCP connection without TLS.
 #[derive(Clone, Debug)]
 pub(super) enum TrustedKey {
     /// Any key from a server on this machine, where no attacker is in between.

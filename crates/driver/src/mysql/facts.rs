@@ -1,7 +1,7 @@
 //! Facts about a MySQL or MariaDB server, other than its settings, that affect its performance.
 //!
-//! They come from several statements, each of which may be refused; its facts are then unknown. The
-//! statements differ between the two servers.
+//! They come from several statements, which differ between MySQL and MariaDB. If the server refuses
+//! a statement, the facts from it are unknown.
 
 use std::sync::Arc;
 
@@ -38,11 +38,11 @@ const FILES_OF_MYSQL: &str = "select sum(file_size), @@innodb_buffer_pool_size, 
      round(sum(file_size) / @@innodb_buffer_pool_size, 3) \
      from information_schema.innodb_tablespaces where name like concat(database(), '/%')";
 
-/// Queries for the identity of the server, of its start and of its database: the same over every
-/// address and proxy. MariaDB has no `server_uuid`, but a hash of the machine's network address and
-/// the port; before 10.6.16 and 10.11.6 it has neither. The uptime is counted to the start of the
-/// statement, like `unix_timestamp()`, so the start time is the same in every reading. MySQL 9.7
-/// has no `md5` without a component.
+/// Queries for a hash of the server's identity, its start time and its database. The hash is the
+/// same over every address and proxy. MariaDB has no `server_uuid`, but a `server_uid`: a hash of
+/// the machine's network address and the port, since 10.6.16 and 10.11.6. The uptime and
+/// `unix_timestamp()` are those at the start of the statement, so their difference is the same in
+/// every reading. `md5` is not used: in MySQL 9.7 it requires a component.
 const IDENTITY_OF_MARIADB: &str = "select left(sha2(concat_ws(' ', @@server_uid, @@port, \
      @@datadir, unix_timestamp() - cast(variable_value as signed), database()), 256), 32) \
      from information_schema.global_status where variable_name = 'UPTIME'";
@@ -124,7 +124,7 @@ impl MysqlConnection {
     }
 }
 
-/// Returns the state of each server that this one replicates from, without its host or user.
+/// Returns the state of the replication from each source, without the source's host or user.
 fn source_states(table: Option<&Table>) -> String {
     let Some(table) = table else { return UNKNOWN.to_owned() };
     let running = |row: &Vec<Option<String>>| {

@@ -52,7 +52,7 @@ pub(super) fn forbids_files(error: &Error) -> bool {
     error.code().as_str().parse().is_ok_and(|code| is_about_files(code, error.message()))
 }
 
-/// Builds the error of a server that declined files from clients at the login.
+/// Builds the error for a server that declined files from clients at the login.
 pub(super) fn files_declined() -> Error {
     let words = format!("the server accepts no files from clients{ALLOW_FILES}");
     Error::new(Class::Server, Code::new("load-data"), words)
@@ -66,7 +66,7 @@ pub(super) fn can_be_sent_as_text(error: &Error) -> bool {
 /// Code of a command that the prepared-statement protocol does not support.
 const NOT_PREPARABLE: &str = "1295";
 
-/// Returns the server's message without secrets, with its SQLSTATE if that is a specific one.
+/// Returns the server's message without secrets, with the SQLSTATE if it is a specific one.
 pub(super) fn message_without_secrets(refusal: &Refusal, secrets: &Secrets) -> String {
     let mut words = secrets.hide(&String::from_utf8_lossy(&refusal.message));
     if let Some(state) = refusal.sqlstate.filter(|state| state != b"HY000") {
@@ -163,19 +163,19 @@ pub(super) fn remedy(code: u16) -> &'static str {
     }
 }
 
-/// Builds the error of a server that violates the protocol. The session is unusable.
+/// Builds the error for a server that violates the protocol. The session is unusable.
 #[cold]
 pub(super) fn malformed_message(address: &Address, error: &WireError) -> Error {
     protocol_violation(address, &error.to_string())
 }
 
-/// Builds the error of a violation of the protocol, from its description.
+/// Builds the error for a violation of the protocol; `why` describes the violation.
 #[cold]
 pub(super) fn protocol_violation(address: &Address, why: &str) -> Error {
     Error::disconnect_naming_server(format!("{address} does not speak MySQL's protocol: {why}"))
 }
 
-/// Builds the error of a wrong number of values for a statement.
+/// Builds the error for a wrong number of values for a statement.
 #[cold]
 pub(super) fn wrong_value_count(given: u32, wanted: usize) -> Error {
     let words = format!("expected {wanted} values for the statement, found {given}");

@@ -25,7 +25,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// Generates the rows to be sent next; none at the end of the batch.
+    /// Generates the rows to be sent next. At the end of the batch, `text` stays empty.
     fn take_from(&mut self, batches: &mut impl Batches) {
         self.text.clear();
         while self.text.len() < PIECE {
@@ -42,7 +42,7 @@ impl Rows {
 /// The reply to the LOAD DATA of a batch.
 #[derive(Clone, Copy, Debug)]
 struct StoredBatch {
-    /// Number of rows that the server says it has stored; a replaced row counts too.
+    /// Number of rows stored, as the server reports it; a replaced row counts too.
     rows: u64,
     /// Number of warnings.
     warnings: u16,
@@ -148,7 +148,7 @@ impl MysqlConnection {
     /// Returns the character set with which rows arrive unchanged.
     ///
     /// It is `binary` if the columns store the bytes as sent: the server then skips validation,
-    /// which takes up to a third of its time for a row.
+    /// which takes up to a third of the time that it needs for a row.
     async fn charset_for(&mut self, table: &str, batches: &impl Batches) -> &'static str {
         match self.query_short(&format!("show full columns from {table}")).await {
             Ok(columns) if keeps_bytes(&columns, batches.is_ascii()) => "binary",
@@ -157,7 +157,7 @@ impl MysqlConnection {
         }
     }
 
-    /// Sends the rows of a batch, the first of which may already be generated.
+    /// Sends the rows of a batch. `rows` may already hold the first of them.
     async fn load_batch(
         &mut self,
         text: &str,
@@ -227,7 +227,7 @@ impl MysqlConnection {
     }
 }
 
-/// Builds the error of a server that ended a LOAD DATA without having received a row.
+/// Builds the error for a server that ended a LOAD DATA without having received a row.
 fn rows_not_requested() -> Error {
     let words = "the server ended a LOAD DATA without requesting its rows: write `method = insert`";
     Error::new(Class::Statement, Code::ROWS, words)

@@ -88,8 +88,8 @@ pub(super) async fn log_in(
     }
 }
 
-/// Checks for a server of another protocol: its first bytes look like the header of a packet that
-/// never ends.
+/// Checks that the server speaks MySQL's protocol: the first bytes of another protocol look like
+/// the header of a packet that never ends.
 fn check_first_bytes(address: &Address, unread: &[u8]) -> Result<(), Error> {
     match unread.first_chunk().map(|head| Header::decode(*head)) {
         Some(Header { length, .. }) if length > LONGEST_UNFINISHED_PACKET => {
@@ -130,7 +130,7 @@ fn server_key<'k>(key: &'k TrustedKey, address: &Address) -> ServerKey<'k> {
     }
 }
 
-/// Builds the error of a login refused by the server.
+/// Builds the error for a login refused by the server.
 fn login_refused(service: &Service, address: &Address, refusal: &Refusal) -> Error {
     let (class, code) = faults::class_and_code_in_login(refusal);
     let message = faults::message_without_secrets(refusal, &service.secrets);
@@ -142,7 +142,7 @@ fn login_refused(service: &Service, address: &Address, refusal: &Refusal) -> Err
     Error::new(class, code, service.refusal(address, &refused))
 }
 
-/// Builds the error of a login that this client cannot complete.
+/// Builds the error for a login that this client cannot complete.
 fn login_impossible(
     service: &Service,
     address: &Address,
@@ -190,21 +190,24 @@ fn login_impossible(
 pub(super) struct KillRequest {
     pub(super) config: Arc<ServiceConfig>,
     pub(super) node: NodeId,
-    /// The host of the session; `None` on a Unix domain socket.
+    /// Address of the server to which the session is connected; `None` for a Unix domain socket.
     pub(super) peer: Option<SocketAddr>,
-    /// The session, whose id stays known until it is killed.
+    /// The session. Its id stays registered as one of Assay's own until the kill request is
+    /// dropped.
     pub(super) session: KnownSession,
 }
 
-/// Pause before the login of a kill request to a full server is repeated. Doubles each time.
+/// Pause after the first login attempt of a kill request, if the server is full. Each further pause
+/// is twice as long.
 const FIRST_PAUSE: Nanos = Nanos::from_millis(10);
 
-/// Maximum number of logins of a kill request. The pauses between them take 1.3 seconds.
+/// Maximum number of login attempts for one kill request. The pauses between the attempts take 1.3
+/// seconds in total.
 const MOST_ATTEMPTS: u32 = 8;
 
 impl KillRequest {
-    /// Begins a session from which the other session is killed. If the server is full, tries again:
-    /// each other kill request that gets a session frees two.
+    /// Begins the session that sends the kill request. If the server is full, tries again: each
+    /// other kill request that gets a session frees two, its own and the killed one.
     async fn log_in(&self, rt: &Rt) -> Result<Channel, Error> {
         let mut pause = FIRST_PAUSE;
         for _ in 1..MOST_ATTEMPTS {

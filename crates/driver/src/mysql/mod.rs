@@ -44,7 +44,7 @@ pub struct Mysql {
 }
 
 impl Mysql {
-    /// Checks a URL without reading the files it names or connecting.
+    /// Checks a URL. Opens no connection, and reads none of the files that the URL names.
     ///
     /// # Errors
     /// The problem with the URL.
@@ -53,11 +53,11 @@ impl Mysql {
         KIND.check(target, |given| read_option(given, &mut key)).map(|_| ())
     }
 
-    /// Returns the password file, `~/.my.cnf`, that would give a server of the URL a password not
-    /// bound to its host.
+    /// Returns the password file `~/.my.cnf` if it has a password for any host, which a server of
+    /// the URL would receive.
     ///
-    /// `None` if there is no such password, the URL contains one, or its servers are on this
-    /// machine.
+    /// `None` if the file has no such password, if the URL contains a password, or if all servers
+    /// of the URL are on this machine.
     pub fn password_file_for_any_host(target: &Target) -> Option<PathBuf> {
         KIND.password_file_for_any_host(target)
     }

@@ -15,7 +15,7 @@ enum Piece<'a> {
 }
 
 impl Piece<'_> {
-    /// Returns true for one of these words, in any case.
+    /// Returns true for one of these words, in upper or lower case.
     fn is_one_of(&self, words: &[&str]) -> bool {
         let Piece::Word(found) = self else { return false };
         words.iter().any(|word| found.eq_ignore_ascii_case(word))
@@ -27,7 +27,8 @@ pub(super) fn has_placeholders(sql: &str) -> bool {
     Pieces { rest: sql }.any(|piece| piece == Piece::Sign('?'))
 }
 
-/// Returns the name of the file that the statement loads from the client: `… LOCAL INFILE 'name'`.
+/// Returns the name of the file that the statement loads from the client, as in `… LOCAL INFILE
+/// 'name'`; `None` if it loads none.
 pub(super) fn loaded_file(sql: &str) -> Option<String> {
     let mut last = [Piece::Sign(' '), Piece::Sign(' ')];
     for piece in (Pieces { rest: sql }) {
@@ -49,9 +50,9 @@ const ALWAYS_WITH_RESULT: [&str; 5] = ["select", "with", "values", "table", "sho
 /// Returns true if the statement cannot succeed without a result, provided that the server has
 /// described columns of it.
 ///
-/// False for data-changing statements with `returning`: MariaDB answers a `delete` that finds no
-/// row without reading the table with an OK. False for `select … into`, of which a server may
-/// describe the columns that it stores.
+/// False for data-changing statements with `returning`: MariaDB answers a `delete` with an OK if it
+/// finds, without reading the table, that no row matches. False for `select … into`: a server may
+/// describe the columns that this statement stores.
 pub(super) fn returns_rows(sql: &str) -> bool {
     let mut pieces = Pieces { rest: sql }.skip_while(|piece| *piece == Piece::Sign('('));
     pieces.next().is_some_and(|first| first.is_one_of(&ALWAYS_WITH_RESULT))

@@ -30,7 +30,7 @@ pub(super) const AUTOCOMMIT_ON: &str = "set autocommit = 1";
 pub struct MysqlConnection {
     pub(super) shared: Shared,
     pub(super) line: ServerLine,
-    /// Index of its server's address.
+    /// Index of the address of the session's server.
     pub(super) node: NodeId,
     pub(super) statements: Vec<Statement>,
     /// Columns of unprepared statements.
@@ -133,7 +133,8 @@ impl ServerLine {
 
     /// Sends the appended commands and reads the next replies. Returns the time of the read.
     ///
-    /// A single future instead of one per part, because it is polled twice for each request.
+    /// A single future sends and reads, because each further one would be polled twice for each
+    /// request.
     ///
     /// # Errors
     /// The session is over.
@@ -150,7 +151,7 @@ impl ServerLine {
             if self.channel.unread().is_empty() {
                 ready!(flushed);
                 if self.replies.is_idle() {
-                    // All replies arrived while the rest was being sent.
+                    // All replies were read while the commands were still being sent.
                     return Poll::Ready(Ok(read_before));
                 }
                 ready!(self.channel.poll_receive(context))?;
@@ -177,8 +178,8 @@ impl ServerLine {
         })
     }
 
-    /// Sends the file that the server requests, or an empty one; the latter does not end the
-    /// session.
+    /// Sends the file that the server requests. Sends an empty file, which does not end the
+    /// session, if the statement does not name the file or no part of it can be read.
     ///
     /// # Errors
     /// Part of the file was sent and the rest cannot be read: only ending the session keeps the
@@ -375,7 +376,7 @@ impl MysqlConnection {
     #[cold]
     pub(super) async fn roll_back(&mut self, error: Error, reply: &mut Reply) -> Error {
         if error.class().ends_connection() || !self.is_in_transaction {
-            // The time may be of a later step than the last one answered.
+            // The error may belong to a later step than the last answered one.
             reply.done = reply.done.max(self.line.rt.now());
             return error;
         }
@@ -408,12 +409,12 @@ impl MysqlConnection {
         self.ask_for(table, text, reply).await
     }
 
-    /// Returns a reader for the result of a text of the driver's own.
+    /// Returns a reader for the result of a statement that the driver itself needs.
     pub(super) fn short_table(&self) -> TableReader {
         TableReader::short(&self.shared.config.service.short_tables)
     }
 
-    /// Runs a text of the driver's own, whose result is expected to be short.
+    /// Runs a statement that the driver itself needs, and whose result is expected to be short.
     pub(super) async fn query_short(&mut self, sql: &str) -> Result<Table, Error> {
         let table = self.short_table();
         self.query(sql, table).await
@@ -456,9 +457,9 @@ impl MysqlConnection {
     }
 }
 
-/// Returns the error of a statement. An error in reading our file takes precedence: the server's
-/// complaint about the missing file is only a consequence. Secrets are removed from the server's
-/// message.
+/// Returns the error of a statement; `None` if it succeeded. An error in reading our file takes
+/// precedence: the server's complaint about the missing file is only a consequence. Secrets are
+/// removed from the server's message.
 pub(super) fn error_of(outcome: StatementOutcome, secrets: &Secrets) -> Option<Error> {
     outcome.file_error.or_else(|| outcome.error.map(|refusal| faults::fault(&refusal, secrets)))
 }

@@ -63,7 +63,7 @@ fn serve(listener: &TcpListener) {
     }
 }
 
-/// Returns the next packet of the client.
+/// Returns the sequence number and the payload of the client's next packet; `None` at the end.
 fn receive(stream: &mut TcpStream, received: &mut Vec<u8>, sequence: u8) -> Option<(u8, Vec<u8>)> {
     let mut payloads = Payloads::new();
     payloads.expect(sequence);
@@ -277,7 +277,8 @@ fn part(insert: PreparedId, numbers: [i64; 2], [begins, commits]: [bool; 2]) -> 
     work
 }
 
-/// A batch that is too large to be held is sent in parts of one transaction.
+/// Expects the parts of a transaction to be stored together or not at all. A batch that is too
+/// large for memory is sent in such parts.
 #[test]
 fn parts_of_a_transaction_are_batched_and_committed_together() {
     run_real(&Options::default(), async |rt| {
@@ -313,7 +314,8 @@ fn parts_of_a_transaction_are_batched_and_committed_together() {
     .expect("the system grants a runtime");
 }
 
-/// The `rollback` in the middle stands in for the rollback by the server after a deadlock.
+/// Expects that a transaction with a failing statement stores nothing, even after a `rollback` in
+/// the middle, which stands in for the rollback by the server after a deadlock.
 #[test]
 fn pipelined_chain_is_executed_completely_or_not_at_all() {
     run_real(&Options::default(), async |rt| {

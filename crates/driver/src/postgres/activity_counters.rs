@@ -1,4 +1,4 @@
-//! PostgreSQL's transaction counters, for the check of a client's counts.
+//! PostgreSQL's transaction counters, used to check Assay's own counts.
 //!
 //! `pg_stat_database.xact_commit` counts each transaction once, including the implicit ones of a
 //! single statement and of a preparation. A session reports its counts at most once a second, and
@@ -37,8 +37,8 @@ const SESSIONS: &str = "select pg_backend_pid(), count(*) from pg_stat_activity 
 const FLUSH_STATISTICS: &str = "select pg_stat_force_next_flush()";
 
 /// Query for the counts and the time at which the server began to count. That time changes at each
-/// reset: at a restart, after a crash, which resets all statistics, or at a manual reset of the
-/// database's statistics.
+/// reset of the statistics: at a restart, after a crash, and when a user resets those of the
+/// database.
 const TRANSACTIONS: &str = "select d.xact_commit, d.xact_rollback, \
     extract(epoch from greatest(pg_postmaster_start_time(), d.stats_reset, a.stats_reset)) \
     from pg_stat_database d, pg_stat_archiver a where d.datname = current_database()";
@@ -46,8 +46,8 @@ const TRANSACTIONS: &str = "select d.xact_commit, d.xact_rollback, \
 const LOG: &str = "select case when pg_is_in_recovery() then null \
     else pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') end";
 
-/// Returns the query for the number of checkpoints: timed ones and requested ones, the latter
-/// mostly because of much WAL.
+/// Returns the query for the numbers of timed and of requested checkpoints. A checkpoint is mostly
+/// requested because of much WAL.
 fn checkpoints(version: u32) -> &'static str {
     match version {
         ..=16 => "select checkpoints_timed, checkpoints_req from pg_stat_bgwriter",
@@ -55,13 +55,13 @@ fn checkpoints(version: u32) -> &'static str {
     }
 }
 
-/// Returns the major version.
+/// Returns the major version; `None` if the text does not begin with one.
 fn major(version: &str) -> Option<u32> {
     let digits = version.find(|c: char| !c.is_ascii_digit()).unwrap_or(version.len());
     version[..digits].parse().ok()
 }
 
-/// Returns the values of the first row; `None` for one that is not a finite number.
+/// Returns the values of the first row; `None` for a value that is not a finite number.
 fn numbers(table: &Table) -> Vec<Option<f64>> {
     let row = table.rows.first().map(Vec::as_slice).unwrap_or_default();
     let number = |text: &str| text.parse().ok().filter(|number: &f64| number.is_finite());

@@ -1,6 +1,6 @@
 //! Facts about a PostgreSQL server, other than its settings, that affect its performance.
 //!
-//! They come from six statements, each of which may be refused; its facts are then unknown.
+//! They come from six statements. If the server refuses a statement, the facts from it are unknown.
 
 use std::sync::Arc;
 
@@ -13,7 +13,8 @@ use crate::{Connection, Table};
 
 /// Query for the settings that somebody has set, with their defaults; those set by the server
 /// itself or by this session are left out. A default that is a size is written in the largest unit
-/// without a remainder, as values are; the server stores it as a number of blocks, for example.
+/// that divides it, like the values; the server lists it in the unit of the setting, such as
+/// blocks.
 const SETTINGS: &str = "select name, value, case \
         when setting = boot_val then value \
         when unit is null or boot_val = '0' or boot_val like '-%' then boot_val \
@@ -49,8 +50,8 @@ const LIBRARIES: &str = "select coalesce(nullif(setting, ''), 'none') from pg_se
     where name = 'shared_preload_libraries'";
 
 /// Query for the identity of the server and of its database: the same over every address and proxy.
-/// A copy of the data has a different identity, because its server started at a different time. A
-/// server whose OpenSSL conforms to FIPS 140 refuses `md5`.
+/// A copy of the data has a different identity, because its server started at a different time.
+/// `md5` is not used: a server whose OpenSSL conforms to FIPS 140 refuses it.
 const IDENTITY: &str = "select left(encode(sha256(convert_to(concat_ws(' ', system_identifier, \
     extract(epoch from pg_postmaster_start_time()), current_database()), 'UTF8')), 'hex'), 32) \
     from pg_control_system()";

@@ -97,8 +97,9 @@ pub(super) fn remedy(code: &str, words: &str) -> &'static str {
     }
 }
 
-/// Returns the remedy for the refusals other than a wrong password; all of them have the same code.
-/// If the server's messages are in another language, the last remedy is returned.
+/// Returns the remedy for a refusal that is not about the password. All such refusals have the code
+/// 28000, so the message decides. For messages that are not in English, the general remedy at the
+/// end is returned.
 fn remedy_of_rules(words: &str) -> &'static str {
     let says = |part: &str| words.contains(part);
     // Servers before version 14 say "SSL off".
@@ -116,19 +117,19 @@ fn remedy_of_rules(words: &str) -> &'static str {
     }
 }
 
-/// Builds the error of a server that violates the protocol. The session is unusable.
+/// Builds the error for a server that violates the protocol. The session is unusable.
 #[cold]
 pub(super) fn malformed_message(address: &Address, error: &WireError) -> Error {
     protocol_violation(address, &error.to_string())
 }
 
-/// Builds the error of a COPY that the server completed before it requested data.
+/// Builds the error for a COPY that the server completed before it requested data.
 #[cold]
 pub(super) fn copy_without_data(address: &Address) -> Error {
     protocol_violation(address, "CommandComplete without CopyInResponse")
 }
 
-/// Builds the error of a server that completed more commands than were sent.
+/// Builds the error for a server that completed more commands than were sent.
 #[cold]
 pub(super) fn surplus_completion(address: &Address) -> Error {
     protocol_violation(address, "CommandComplete without a statement")
@@ -140,7 +141,7 @@ fn protocol_violation(address: &Address, why: &str) -> Error {
     ))
 }
 
-/// Builds the error of a server that turns out to be MySQL or MariaDB.
+/// Builds the error for a server that turns out to be MySQL or MariaDB.
 #[cold]
 pub(super) fn is_of_mysql(address: &Address) -> Error {
     Error::disconnect(format!(
@@ -148,13 +149,13 @@ pub(super) fn is_of_mysql(address: &Address) -> Error {
     ))
 }
 
-/// Builds the error of a value that does not fit the parameter described by the server.
+/// Builds the error for a value that does not fit the parameter described by the server.
 #[cold]
 pub(super) fn unencodable_value(error: &ValueError) -> Error {
     Error::new(Class::Statement, Code::new("value"), error.to_string())
 }
 
-/// Builds the error of a text that the protocol cannot carry.
+/// Builds the error for a text that the protocol cannot carry.
 #[cold]
 pub(super) fn unencodable_text(error: &WireError) -> Error {
     Error::new(Class::Statement, Code::new("text"), format!("it cannot be sent: {error}"))

@@ -64,7 +64,8 @@ impl PostgresConnection {
         let (after, at_once) = match into.duplicates {
             Duplicates::Fail => (String::new(), into.rows_at_once()),
             Duplicates::Ignore => (" on conflict do nothing".to_owned(), into.rows_at_once()),
-            // One statement must not replace a row twice.
+            // PostgreSQL refuses a statement that replaces a row twice, so each row has a statement
+            // of its own.
             Duplicates::Replace => (self.replacement(into).await?, 1),
         };
         let words =
@@ -73,7 +74,8 @@ impl PostgresConnection {
         insert_rows(self, into.columns.len(), at_once, text, batches).await
     }
 
-    /// Returns the conflict clause with which a row replaces the one with the same primary key.
+    /// Returns the conflict clause with which a new row replaces the row that has the same primary
+    /// key.
     async fn replacement(&mut self, into: &Insert<'_>) -> Result<String, Error> {
         let table = into.table.replace('\'', "''");
         let query = format!(
@@ -103,9 +105,9 @@ impl PostgresConnection {
     /// Loads each batch with one COPY.
     ///
     /// The first rows of the next batch are generated while the previous batch is committed. They
-    /// are sent only after the server's answer: a pooler that assigns sessions per transaction
-    /// gives the session to another client after that answer, and would never answer data sent
-    /// before it. Chapter "COPY Operations".
+    /// are sent only after the server's answer to the commit: a pooler that assigns sessions per
+    /// transaction gives the session to another client after that answer, and would never answer
+    /// data sent before it. Chapter "COPY Operations".
     async fn copy(&mut self, into: &Insert<'_>, batches: &mut impl Batches) -> Result<(), Error> {
         let text = format!("copy {} ({}) from stdin", into.table, into.columns.join(", "));
         let (mut values, mut piece) = (Values::new(), Vec::new());
@@ -125,7 +127,7 @@ impl PostgresConnection {
                 batch.bytes += piece.len() as u64;
                 std::mem::swap(self.channel.out(), &mut piece);
                 self.channel.flush().await;
-                // Otherwise the server's messages would accumulate meanwhile.
+                // If nothing were read here, the server's messages would accumulate.
                 self.read_available(&mut reply).await?;
                 rows = make_rows(&mut piece, batches, &mut values)?;
             }

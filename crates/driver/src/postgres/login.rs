@@ -73,8 +73,8 @@ pub(super) async fn log_in(
     Ok((channel, session))
 }
 
-/// Connects, and starts TLS if it is wanted. Also returns the hash of the server's certificate,
-/// which is empty without TLS.
+/// Connects, and starts TLS if it is wanted. Also returns the hash of the server's certificate; the
+/// hash is empty without TLS.
 async fn open(
     rt: &Rt,
     service: &Service,
@@ -112,7 +112,7 @@ async fn open(
 /// error has two letters, which make a larger number.
 const NO_MYSQL_CODE: u16 = 10_000;
 
-/// Detects a MySQL or MariaDB server early. Such a server speaks first: either its complete
+/// Checks that the server is not MySQL or MariaDB. Such a server speaks first: its complete
 /// handshake has arrived, or the error with which it refuses this host.
 fn expect_postgres(channel: &Channel) -> Result<(), Error> {
     let Some((head, rest)) = channel.unread().split_first_chunk::<HEADER>() else { return Ok(()) };
@@ -125,7 +125,7 @@ fn expect_postgres(channel: &Channel) -> Result<(), Error> {
     }
 }
 
-/// Builds the error of a server that continues only without TLS.
+/// Builds the error for a server that continues only without TLS.
 fn without_tls(address: &Address, mode: TlsMode) -> Error {
     let mode = mode.word();
     let message = match address {
@@ -187,20 +187,21 @@ const MOST_ATTEMPTS: u32 = 7;
 /// Progress").
 ///
 /// A server ignores a cancellation that arrives before it has begun the statement, and then runs
-/// it. The request is therefore repeated until the session has ended, which it does when idle
-/// because its socket is closed on our side. The socket is closed only when the server has answered
-/// something: a pooler forgets the session of a client that has hung up, and could not pass on a
-/// repeated request.
+/// it. The request is therefore repeated until the session has ended. Our side of the session's
+/// socket is closed, so the session ends as soon as it is idle. The socket is closed only when the
+/// server has answered something: a pooler forgets the session of a client that has hung up, and
+/// could not pass on a repeated request.
 #[derive(Debug)]
 pub(super) struct Cancel {
     pub(super) service: Arc<Service>,
     pub(super) node: NodeId,
-    /// The host of the session; `None` on a Unix domain socket.
+    /// Address of the server to which the session is connected; `None` for a Unix domain socket.
     pub(super) peer: Option<SocketAddr>,
     pub(super) key: BackendKey,
     /// The session's socket; `None` if no file descriptor is left for it.
     pub(super) socket: Option<OwnedFd>,
-    /// The session, whose id stays known until the last request.
+    /// The session. Its id stays registered as one of Assay's own until the last cancel request has
+    /// been sent.
     pub(super) session: Option<KnownSession>,
 }
 
@@ -225,7 +226,8 @@ impl Cancellation for Cancel {
     }
 }
 
-/// Waits for an answer of the server, then ends the session.
+/// Waits for an answer of the server, then closes our side of the socket and waits for the end of
+/// the session.
 async fn end_of_session(rt: &Rt, socket: Option<OwnedFd>) {
     let Some(socket) = socket.and_then(|socket| Socket::new(rt, socket).ok()) else { return };
     if discard_input(&socket).await {

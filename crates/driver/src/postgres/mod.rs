@@ -42,7 +42,7 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// Checks a URL without reading the files it names or connecting.
+    /// Checks a URL. Opens no connection, and reads none of the files that the URL names.
     ///
     /// # Errors
     /// The problem with the URL.
@@ -51,11 +51,11 @@ impl Postgres {
         KIND.check(target, |given| read_option(given, &mut results)).map(|_| ())
     }
 
-    /// Returns the password file that would give a server of the URL a password not bound to its
-    /// host, because of a line of `~/.pgpass` with the host `*`.
+    /// Returns the password file `~/.pgpass` if a line with the host `*` has the password that a
+    /// server of the URL would receive.
     ///
-    /// `None` if there is no such password, the URL contains one, or its servers are on this
-    /// machine.
+    /// `None` if there is no such line, if the URL contains a password, or if all servers of the
+    /// URL are on this machine.
     pub fn password_file_for_any_host(target: &Target) -> Option<PathBuf> {
         KIND.password_file_for_any_host(target)
     }

@@ -34,7 +34,7 @@ pub struct PostgresConnection {
     pub(super) shared: Shared,
     pub(super) rt: Rt,
     pub(super) channel: Channel,
-    /// Index of its server's address.
+    /// Index of the address of the session's server.
     pub(super) node: NodeId,
     pub(super) replies: Replies,
     pub(super) statements: Vec<Statement>,
@@ -54,8 +54,7 @@ pub struct PostgresConnection {
 }
 
 impl PostgresConnection {
-    /// Returns the counters of the driver's own traffic, which is all traffic except requests, over
-    /// all sessions.
+    /// Returns the counters of Assay's own traffic outside of requests, over all sessions.
     pub(super) fn own_traffic(&self) -> &OwnTraffic {
         &self.shared.service.own_traffic
     }
@@ -115,7 +114,7 @@ impl PostgresConnection {
         Ok(connection)
     }
 
-    /// Appends a step that is answered separately to the data to be sent next.
+    /// Appends a step to the data to be sent next. The step is answered separately.
     #[inline]
     fn append(&mut self, step: Step, values: &Values) -> Result<(), Error> {
         match step {
@@ -131,7 +130,7 @@ impl PostgresConnection {
         }
     }
 
-    /// Appends the execution of a statement. It is answered once a Sync follows.
+    /// Appends the execution of a statement. The server answers once a Sync follows.
     #[inline]
     fn append_execution(
         &mut self,
@@ -151,7 +150,7 @@ impl PostgresConnection {
         self.replies.expect(cycle);
     }
 
-    /// Appends a step that is answered together with later ones, and adds it to their cycle.
+    /// Appends a step that is answered together with later steps, and adds it to `cycle`.
     fn append_link(&mut self, step: Step, values: &Values, cycle: &mut Cycle) -> Result<(), Error> {
         let text = match step {
             Step::Execute { statement, first, count } => {
@@ -204,7 +203,8 @@ impl PostgresConnection {
     /// Sends the requests and reads the replies, like `exchange`, and calls `note` with the outcome
     /// so far after each read.
     ///
-    /// A single future instead of one per part, because it is polled twice for each request.
+    /// A single future sends and reads, because each further one would be polled twice for each
+    /// request.
     #[inline]
     fn exchange_step_by_step(
         &mut self,
@@ -347,7 +347,7 @@ impl PostgresConnection {
     }
 
     /// Runs all steps of a transaction in a pipeline: they are sent together, and the server skips
-    /// those after one that fails. Chapter "Pipelining".
+    /// the steps after a step that fails. Chapter "Pipelining".
     pub(super) async fn take_chain(&mut self, work: &mut Work) -> Result<(), Error> {
         let Work { steps, values, reply, capture, .. } = work;
         let sent = self.rt.now();
@@ -390,10 +390,11 @@ impl PostgresConnection {
     /// Rolls back the transaction that an error has left open, if any.
     #[cold]
     pub(super) async fn roll_back(&mut self, error: Error, reply: &mut Reply) -> Error {
-        // Discard messages appended before a value that does not fit.
+        // Discard the messages that were appended before a value turned out not to fit its
+        // parameter.
         self.channel.out().clear();
         if error.class().ends_connection() || self.status == TransactionStatus::Idle {
-            // The time may be of a later step than the last one answered.
+            // The error may belong to a later step than the last answered one.
             reply.done = reply.done.max(self.rt.now());
             return error;
         }
@@ -413,12 +414,12 @@ impl PostgresConnection {
         }
     }
 
-    /// Returns a reader for the result of a text of the driver's own.
+    /// Returns a reader for the result of a statement that the driver itself needs.
     pub(super) fn short_table(&self) -> TableReader {
         TableReader::short(&self.shared.service.short_tables)
     }
 
-    /// Runs a text of the driver's own, whose result is expected to be short.
+    /// Runs a statement that the driver itself needs, and whose result is expected to be short.
     pub(super) async fn query_short(&mut self, sql: &str) -> Result<Table, Error> {
         let table = self.short_table();
         self.query(sql, table).await
@@ -455,12 +456,12 @@ impl PostgresConnection {
 
     /// Checks that the server has completed no more commands than a text has statements.
     ///
-    /// Fewer completions are not noticed: the number of statements would have to be counted in the
-    /// text of every request, between the semicolons of strings, comments, function bodies and
-    /// rules.
+    /// Fewer completions are not noticed: the statements in the text of every request would have to
+    /// be counted, and not every semicolon ends a statement (strings, comments, function bodies,
+    /// rules).
     ///
     /// # Errors
-    /// It has completed more commands.
+    /// The server has completed more commands.
     #[inline]
     pub(super) fn check_completions(&self, text: &str, completed: u32) -> Result<(), Error> {
         match completed {
@@ -476,8 +477,8 @@ impl PostgresConnection {
         faults::fault(report, &self.service().secrets)
     }
 
-    /// Returns the error that a server sent just before it closed the connection, or else the loss
-    /// itself.
+    /// Returns the error that a server sent just before it closed the connection or, if it sent
+    /// none, the error for the lost connection.
     #[cold]
     fn server_error_or(&self, outcome: &mut StatementOutcome, lost: net::Error) -> Error {
         match outcome.error.take() {

@@ -34,7 +34,7 @@ const STDERR_TAIL: usize = 4_096;
 /// limit is needed because a surviving child could write forever.
 const MOST_READ_AFTER_EXIT: usize = 2 << 20;
 
-/// Time that a program has to end after each signal.
+/// Time in which a program must end after each signal.
 const GRACE: Nanos = Nanos::from_secs(1);
 
 /// Interval at which a program's caller is polled.
@@ -107,7 +107,7 @@ pub(super) fn waiting(script: &Script<'_>) -> Command {
     command
 }
 
-/// Returns the shell command common to all programs.
+/// Returns the shell in a folder, without input and without this process's secrets.
 fn shell(folder: &Path) -> Command {
     let mut command = Command::new(SHELL);
     command.current_dir(folder).stdin(Stdio::null());
@@ -150,8 +150,8 @@ pub(super) fn is_found(word: &str, folder: &Path) -> bool {
 /// A started program. Dropping it terminates the program's whole process group.
 struct Program {
     child: Child,
-    /// Process handle, readable once the program has ended. The program is then not reaped until
-    /// `judge`, which keeps its process and group numbers from being reused.
+    /// Process handle, readable once the program has ended. The program is not reaped before `reap`
+    /// is called, which keeps its process and group numbers from being reused.
     handle: OwnedFd,
     stderr: Option<ChildStderr>,
     words: Tail,
@@ -316,7 +316,7 @@ fn failure(status: ExitStatus, words: &str) -> Error {
     Error::new(Class::Server, Code::new(&code), message)
 }
 
-/// Length in bytes up to which a word could be a secret.
+/// Length in bytes of the longest word that could be a secret.
 const LONGEST_SECRET: usize = 256;
 
 /// The last [`STDERR_TAIL`] bytes of a stream.
@@ -335,8 +335,8 @@ impl Tail {
         }
     }
 
-    /// Returns the text. The first word behind a cut is left out, up to [`LONGEST_SECRET`], because
-    /// it may be the end of a secret.
+    /// Returns the text. If its beginning was cut off, the first word is left out, or the first
+    /// [`LONGEST_SECRET`] bytes if that is less, because they may be the end of a secret.
     fn text(&self) -> String {
         let text = String::from_utf8_lossy(&self.bytes);
         if !self.is_cut {

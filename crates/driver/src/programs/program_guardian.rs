@@ -17,7 +17,7 @@ pub(super) struct GuardedGroup<'a> {
 }
 
 impl ProgramGuardian {
-    /// Starts the guardian, unless it is already running.
+    /// Starts the guardian, unless it is already running. Returns `None` if it cannot be started.
     pub(super) fn begin(&self) -> Option<&Mutex<Guardian>> {
         self.0.get_or_init(|| Guardian::of_processes().ok().map(Mutex::new)).as_ref()
     }

@@ -217,7 +217,8 @@ fn command_that_is_given_up_ends_with_its_group() {
     assert!(!has_members(Pid::from_raw(group).unwrap()));
 }
 
-/// If this process were killed earlier, nothing would end the program.
+/// Checks that a command waits for its registration. If it ran earlier and this process were
+/// killed, nothing would end the program.
 #[test]
 fn command_runs_only_once_the_guardian_knows_its_group() {
     let (_database, folder) = scratch();

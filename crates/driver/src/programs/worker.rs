@@ -43,7 +43,7 @@ pub(super) struct ProgramContext {
     pub(super) guardian: Arc<ProgramGuardian>,
 }
 
-/// Runs the thread until its caller has gone, which closes the other end of `line`.
+/// Runs the thread until its caller has gone. A caller that leaves closes the other end of `line`.
 pub(super) fn run_thread(
     programs: &ProgramContext,
     line: &PipeReader,
@@ -97,7 +97,8 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Returns the command of a step; programs have no transactions.
+    /// Returns the command of a step; `None` for the begin and the end of a transaction, which
+    /// programs do not have.
     fn text<'t>(&'t self, step: Step, values: &'t Values) -> Option<&'t str> {
         match step {
             Step::Execute { statement, .. } => Some(&self.texts[statement.index()]),

@@ -15,7 +15,7 @@ const LONGEST_PAUSE: Nanos = Nanos::from_millis(5);
 /// Number of SQLite virtual machine instructions, some tens of microseconds, after which a running
 /// statement checks that its caller is still there.
 ///
-/// An interrupt alone is not enough: SQLite forgets one that comes between two statements.
+/// An interrupt alone is not enough: SQLite forgets an interrupt that comes between two statements.
 const INSTRUCTIONS_PER_CHECK: i32 = 10_000;
 
 /// A counter of lock waits on one connection.

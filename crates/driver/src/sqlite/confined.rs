@@ -1,8 +1,9 @@
 //! Restriction of statements to the database's own file.
 //!
-//! SQL can write files anywhere: `attach` creates a database at a path, `vacuum into` copies one
-//! there, and an extension is a library loaded into this process. SQLite calls an authorizer for
-//! each of them when a statement is prepared ("Compile-Time Authorization Callbacks").
+//! SQL can write files anywhere: `attach` creates a database at a path, `vacuum into` copies the
+//! database to a path, and an extension is a library loaded into this process. SQLite calls an
+//! authorizer for each of these actions when a statement is prepared ("Compile-Time Authorization
+//! Callbacks").
 
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::{Connection, Result, ffi};

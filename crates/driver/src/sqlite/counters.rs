@@ -94,7 +94,7 @@ mod tests {
         // n rows takes n - 1 steps.
         assert_eq!((count("sort"), count("fullscan_step")), (4, 2 * 2 + 2 * 5));
         assert!(count("vm_step") > 18);
-        // Texts of the observer and of the setup are not requests.
+        // Texts of the observer and of the setup are not requests, so they are not counted.
         assert_eq!(count("reprepare"), 0);
     }
 }

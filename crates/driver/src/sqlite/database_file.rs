@@ -16,9 +16,10 @@ pub(super) struct DatabaseFile {
     pub(super) path: PathBuf,
     /// True if the file did not exist.
     pub(super) is_new: bool,
-    /// The temporary folder, removed when this is dropped. With a folder instead of a file, the
-    /// files that SQLite creates next to the database are removed too, and the thread of an
-    /// abandoned connection that is still ending cannot create any afterwards.
+    /// The temporary folder, removed when this is dropped; `None` for a file that the URL names.
+    /// With a folder instead of a file, the files that SQLite creates next to the database are
+    /// removed too, and the thread of an abandoned connection that is still ending cannot create
+    /// any afterwards.
     folder: Option<TemporaryFolder>,
 }
 

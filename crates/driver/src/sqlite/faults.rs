@@ -23,8 +23,9 @@ pub(super) fn fault(error: rusqlite::Error) -> Error {
     Error::new(class(code), Code::new(name(code)), words)
 }
 
-/// Converts an error of opening a database, which counts as unreachable whatever the reason. SQLite
-/// does not report why it could not open a file, so it is opened once more by the operating system.
+/// Converts an error of opening a database; the database counts as unreachable, whatever the
+/// reason. SQLite does not report why it could not open a file, so the file is opened once more
+/// without SQLite.
 pub(super) fn fault_at_connect(path: &Path, error: rusqlite::Error) -> Error {
     let (code, words) = code_and_message(error);
     let file = path.display();
@@ -68,7 +69,7 @@ fn open_error(path: &Path) -> Option<io::Error> {
     }
 }
 
-/// Builds the error of a text that SQLite accepts, but that does not hold exactly one statement.
+/// Builds the error for a text that SQLite accepts, but that does not hold exactly one statement.
 pub(super) fn statement_count_error(why: &str) -> Error {
     Error::new(
         Class::Statement,
@@ -77,7 +78,7 @@ pub(super) fn statement_count_error(why: &str) -> Error {
     )
 }
 
-/// Builds the error of a number of values that differs from the number of placeholders.
+/// Builds the error for a number of values that differs from the number of placeholders.
 pub(super) fn wrong_number_of_values(given: usize, wanted: usize) -> Error {
     Error::new(
         Class::Statement,
@@ -86,7 +87,7 @@ pub(super) fn wrong_number_of_values(given: usize, wanted: usize) -> Error {
     )
 }
 
-/// Builds the error of a request whose caller has gone away meanwhile.
+/// Builds the error for a request whose caller has gone away meanwhile.
 pub(super) fn interrupted() -> Error {
     Error::new(Class::Timeout, Code::new(name(ffi::SQLITE_INTERRUPT)), "interrupted")
 }
@@ -103,8 +104,7 @@ fn code_and_message(error: rusqlite::Error) -> (i32, String) {
             (error.extended_code, words)
         }
         rusqlite::Error::SqlInputError { error, msg, .. } => (error.extended_code, msg),
-        // The rest are errors of the binding about its own use, about a NUL in a path, and the
-        // like.
+        // The rest are errors of the binding itself, such as wrong use of it, or a NUL in a path.
         other => (ffi::SQLITE_MISUSE, other.to_string()),
     }
 }

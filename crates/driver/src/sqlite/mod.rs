@@ -1,9 +1,10 @@
 //! The driver of SQLite in this process: `sqlite:FILE`, or `sqlite:` for a temporary file.
 //!
 //! SQLite is a library whose calls block, so each connection has its own thread. A request is
-//! handed to it as a whole and back again (the module `mailbox`). The thread stamps the start (S)
-//! and the end (D), so the service time contains SQLite's work without the handoffs, which count as
-//! the generator's own lag. Waiting for another connection's lock is service time, and is counted.
+//! handed to the thread as a whole and back again (module `mailbox`). The thread stamps the start
+//! (S) and the end (D), so the service time contains SQLite's work without the handoffs, which
+//! count as the generator's own lag. Waiting for another connection's lock is service time, and is
+//! counted.
 //!
 //! # Options of the URL
 //!
@@ -21,20 +22,20 @@
 //! The recorder writes its own SQLite file from the same process. To keep it and the measured
 //! connections from contending, `.cargo/config.toml` compiles SQLite
 //!
-//! * with `SQLITE_DEFAULT_MEMSTATUS=0`, without which each of its allocations takes one
+//! * with `SQLITE_DEFAULT_MEMSTATUS=0`, without which each allocation of SQLite takes a
 //!   process-wide mutex to keep statistics, and
 //! * with `SQLITE_DISABLE_PAGECACHE_OVERFLOW_STATS`, without which each page that enters or leaves
-//!   a cache does the same.
+//!   a cache takes such a mutex too.
 //!
 //! `SQLITE_ENABLE_MEMORY_MANAGEMENT`, which would put all page caches under one mutex, stays off,
 //! and a connection is opened without a mutex of its own. Of the process-wide locks in SQLite's
 //! source (3.54) these remain, each held for some nanoseconds, and no option removes them:
 //!
-//! * the random number generator's, when a rollback journal's header is written (by the recorder,
-//!   once a second), when a write-ahead log restarts, and by `random()`;
-//! * the file layer's, when a database file is opened or closed, and when a transaction begins to
-//!   read or commits in a database with a write-ahead log. The recorder has a rollback journal and
-//!   takes this lock only to open and to close.
+//! * the lock of the random number generator, when a rollback journal's header is written (by the
+//!   recorder, once a second), when a write-ahead log restarts, and by `random()`;
+//! * the lock of the file layer, when a database file is opened or closed, and when a transaction
+//!   begins to read or commits in a database with a write-ahead log. The recorder has a rollback
+//!   journal and takes this lock only to open and to close.
 //!
 //! Connections to one file also share the locks of that file: they are part of the measurement.
 
@@ -239,7 +240,8 @@ impl Driver for Sqlite {
         true
     }
 
-    /// Counts the database, its journal or log, and the log's index.
+    /// Counts three files: the database, its rollback journal or write-ahead log (WAL), and the WAL
+    /// index (`-shm`).
     fn files(&self) -> u32 {
         3
     }

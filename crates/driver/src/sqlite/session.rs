@@ -20,11 +20,12 @@ use super::options::SYNCHRONOUS;
 use crate::table::TableReader;
 use crate::{Error, Reply, Step, Table, Work};
 
-/// Interval at which an active connection checks that its file has not been moved. SQLite would
-/// continue with a removed file, and lose all writes, until its last descriptor is closed.
+/// Interval at which an active connection checks that its file has not been moved or removed.
+/// SQLite would continue with a removed file, and lose all writes, until the last descriptor of the
+/// file is closed.
 const CHECK_INTERVAL: Nanos = Nanos::from_secs(1);
 
-/// An open connection with its prepared statements. Lives on its thread.
+/// An open connection with its prepared statements. Used only by the thread of the connection.
 pub(super) struct Session<'c> {
     connection: &'c Connection,
     path: &'c Path,
@@ -164,8 +165,8 @@ impl<'c> Session<'c> {
     }
 
     /// Returns true if a request writes. A writing transaction takes the lock at its beginning,
-    /// where it can wait for it. If it took the lock later, it could fail at once, because the data
-    /// read before may be outdated.
+    /// where it can wait for the lock. If it took the lock later, it could fail at once, because
+    /// the data read before may be outdated.
     fn writes(&self, steps: &[Step], values: &Values) -> bool {
         steps.iter().any(|step| match *step {
             Step::Begin | Step::Commit => false,
@@ -257,9 +258,9 @@ struct ResultSink<'a> {
     capture: &'a mut Rows,
 }
 
-/// Runs a statement to its last row and adds its bytes to the reply. Returns the number of rows
-/// that it returned or changed. Captures its rows if they are wanted: all of them, or none if the
-/// statement fails on the way.
+/// Runs a statement to its last row and adds the bytes of its rows to the reply. Returns the number
+/// of rows that the statement returned or changed. Captures its rows if they are wanted: all of
+/// them, or none if the statement fails on the way.
 fn execute(
     connection: &Connection,
     statement: &mut Statement<'_>,
@@ -357,7 +358,7 @@ fn copy_row(row: &Row<'_>, capture: &mut Rows) -> Result<(), Error> {
     Ok(())
 }
 
-/// Runs a text and returns its rows as text.
+/// Runs an SQL query and returns its rows, with all values as text.
 fn query(connection: &Connection, text: &str) -> Result<Table, Error> {
     let mut statement = prepare(connection, text)?;
     let mut table = TableReader::default();
@@ -385,7 +386,8 @@ fn column_name(statement: &Statement<'_>, column: usize) -> String {
     }
 }
 
-/// Returns a value as text: reals with enough digits to be exact, blobs as SQL literals.
+/// Returns a value as text: reals with enough digits to be exact, blobs as SQL literals. `None` for
+/// NULL.
 fn as_text(value: ValueRef<'_>) -> Option<String> {
     match value {
         ValueRef::Null => None,

@@ -383,8 +383,8 @@ fn a_text_holds_exactly_one_statement() {
     });
 }
 
-/// Two transactions that read before they write would overtake each other and fail, if they began
-/// as readers.
+/// Expects transactions that read before they write to wait for each other. If they began as
+/// readers, one would overtake the other, which would then fail.
 #[test]
 fn a_transaction_that_writes_has_the_lock_from_its_beginning() {
     let driver = open("sqlite:?synchronous=off").unwrap();
@@ -465,7 +465,8 @@ fn a_transaction_that_fails_at_its_end_is_rolled_back() {
     });
 }
 
-/// With a rollback journal a writer has to wait for readers when it commits.
+/// Lets a commit wait for a reader, as it must with a rollback journal, until the lock timeout.
+/// Expects the transaction to be rolled back.
 #[test]
 fn commit_that_times_out_on_a_lock_is_rolled_back() {
     let driver = open("sqlite:?journal=delete&busy-timeout=3ms").unwrap();

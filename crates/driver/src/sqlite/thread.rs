@@ -91,7 +91,7 @@ fn open(path: &Path, creation: Creation) -> Result<Connection, Error> {
 /// Sets the options and verifies that they took effect.
 fn configure(connection: &Connection, path: &Path, options: &Options) -> Result<(), Error> {
     let failed = |error| fault_at_connect(path, error);
-    // The first access to the file detects one that is not a database.
+    // The first access to the file shows whether the file is a database.
     pragma(connection, "schema_version").map_err(failed)?;
     for Setting { option, pragma: name, value } in options.settings() {
         if pragma(connection, name).map_err(failed)? == value {

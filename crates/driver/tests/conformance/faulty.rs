@@ -218,7 +218,7 @@ impl<D: Driver> Driver for FaultyDriver<D> {
     }
 }
 
-/// A guard that counts a connection while it lives.
+/// A guard that counts an open connection until the guard is dropped.
 struct Token(Arc<AtomicUsize>);
 
 impl Drop for Token {

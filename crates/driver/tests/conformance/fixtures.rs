@@ -136,7 +136,7 @@ impl Fixture for SimulatedFixture {
 /// not matter here.
 pub(crate) struct SqliteFixture(Sqlite);
 
-/// Lock timeout of a writer that must outlast all others, however busy the machine is.
+/// Lock timeout that is long enough for every writer to get the lock, however busy the machine is.
 pub(crate) const PATIENT: Nanos = Nanos::from_secs(50);
 
 /// Lock timeout of a writer for a lock that is never released.

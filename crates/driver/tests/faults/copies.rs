@@ -70,7 +70,7 @@ fn copy_that_ends_early_or_with_fewer_rows_fails() {
 
     let early = fails([asks(), done("COPY 0")].concat(), Vec::new());
     check(&early, Class::Disconnect, "disconnect", &["CommandComplete before CopyDone"]);
-    // Previously the load waited until the `stall-timeout` of the run.
+    // The load must not wait until the `stall-timeout` of the run.
     let never = fails(done("COPY 0"), Vec::new());
     check(&never, Class::Disconnect, "disconnect", &["CommandComplete without CopyInResponse"]);
     let fewer = fails(asks(), done("COPY 1"));
@@ -104,8 +104,8 @@ fn rows_that_a_trigger_leaves_out_are_missed() {
     });
 }
 
-/// A statement described without columns may still return rows, so the description does not justify
-/// rejecting them.
+/// Expects the rows of a statement that was described without columns to be accepted: such a
+/// statement may still return rows.
 #[test]
 fn fetch_that_was_prepared_before_its_cursor_returns_rows() {
     let driver = Postgres::open(&shared(Kind::Postgres).url()).expect("a URL");

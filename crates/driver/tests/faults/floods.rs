@@ -144,7 +144,7 @@ fn endless_postgres_login_is_given_up_in_time() {
     check(&error, Class::Disconnect, "disconnect", &["did not complete a login within 100ms"]);
 }
 
-/// The server sends data that must be read before it reads anything itself.
+/// The client must read while it sends: the server reads nothing before the client has read 64 MiB.
 #[test]
 fn answers_during_a_long_send_are_discarded() {
     let server = ScriptedServer::playing(|connection| {
@@ -227,7 +227,7 @@ fn postgres_answer_that_breaks_the_grammar_ends_the_session() {
     }
 }
 
-/// Numbers larger than any table, which must not overflow a sum.
+/// Row counts greater than those of any table must not overflow a sum.
 #[test]
 fn postgres_row_count_may_be_any_number() {
     for count in [u64::MAX, i64::MAX as u64] {

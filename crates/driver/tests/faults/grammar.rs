@@ -33,7 +33,7 @@ fn answered_by_ok(text: &str, columns: u16, is_pipelined: bool) -> Result<u64, E
         &[],
         &described,
     );
-    // In a transaction, the first one belongs to the command that begins it.
+    // In a transaction, the first answer belongs to the command that begins the transaction.
     let answers = if is_pipelined { [ok(1), ok(1)].concat() } else { ok(1) };
     let steps = [ScriptStep::Send(prepared), ScriptStep::Receive, ScriptStep::Send(answers)];
     // The end of a transaction.
@@ -252,7 +252,7 @@ fn copy_in_place_of_described_rows_is_a_violation() {
     }
 }
 
-/// The values of other rows are not read.
+/// Only kept rows are checked: the values of other rows are not read.
 #[test]
 fn kept_row_that_its_values_do_not_fill_is_a_violation() {
     for (value, why) in [

@@ -64,7 +64,7 @@ impl ScriptedServer {
         ScriptedServer { port, thread: Some(thread) }
     }
 
-    /// Returns the port it listens on.
+    /// Returns the port that the server listens on.
     pub(crate) fn port(&self) -> u16 {
         self.port
     }
@@ -72,7 +72,7 @@ impl ScriptedServer {
 
 impl Drop for ScriptedServer {
     fn drop(&mut self) {
-        // The server may still wait for its first connection; this one lets it continue.
+        // The server may still wait for its first connection, which lets it continue.
         drop(TcpStream::connect(("127.0.0.1", self.port)));
         let Some(thread) = self.thread.take() else { return };
         let played = thread.join();

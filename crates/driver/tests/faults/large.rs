@@ -107,8 +107,8 @@ fn text_of_20_mb_comes_back_from_postgresql_in_halves() {
     check(&driver, ["text", "$1"]);
 }
 
-/// Continuation is encoded in the length of a packet alone: a full packet is followed by another,
-/// which may be empty.
+/// Expects statements of about the length of a packet to be read to their end. Only its length
+/// shows that a packet is continued: a full packet is followed by another, which may be empty.
 #[test]
 fn a_statement_that_fills_its_packet_is_read_to_its_end_and_no_further() {
     const FULL: usize = wire_mysql::MAX_PAYLOAD;

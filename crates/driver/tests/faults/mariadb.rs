@@ -46,7 +46,8 @@ fn wrong_password_is_reported_without_the_password() {
     assert!(!error.to_string().contains("hunter2"), "{error}");
 }
 
-/// A server or a proxy may quote data that the client sent.
+/// Expects the password to be hidden in the server's message: a server or a proxy may quote data
+/// that the client sent.
 #[test]
 fn server_that_repeats_the_password_is_quoted_without_it() {
     let mut refusal = Vec::new();
@@ -71,7 +72,7 @@ fn missing_database_is_named() {
 
 #[test]
 fn connection_without_a_listener_is_refused() {
-    // A port that is never assigned as a free port.
+    // No test server has this port: the operating system assigns free ports from a higher range.
     let words = ["127.0.0.1:1", "no server listens there"];
     check(&refused(&at(1, "")), Class::Disconnect, "disconnect", &words);
     let target = Target::parse("mysql://ann@/shop?socket=/no/such/socket").expect("a URL");
@@ -95,7 +96,7 @@ fn a_server_that_never_answers_is_given_up_in_time() {
             let error = refused(&at(stalled.port(), &format!("connect-timeout={limit}")));
             (limit.to_owned(), error)
         };
-        // On a busy machine the server may say nothing in a short time.
+        // On a busy machine the server may send nothing within a short time limit.
         let has_said = |(_, error): &(String, Error)| !error.message().contains("sent nothing");
         let mut ends = ["50ms", "500ms", "5s"].into_iter().map(end);
         let (limit, error) = ends.find(has_said).expect("a server that says something");
@@ -117,7 +118,9 @@ fn silent_server_suggests_the_postgres_protocol() {
     check(&error, Class::Disconnect, "disconnect", &words);
 }
 
-/// A network may begin to drop packets during a run.
+/// Expects that a silent server is not taken for PostgreSQL if it has greeted a client before: the
+/// greeting shows that it speaks MySQL's protocol, so the silence has another cause, such as a
+/// network that drops packets.
 #[test]
 fn silent_server_that_greeted_before_is_not_taken_for_postgres() {
     let server = SocketAddr::from(([127, 0, 0, 1], shared(Kind::Mariadb).port()));
@@ -153,7 +156,7 @@ fn too_many_connections_have_a_class_of_their_own() {
 
 #[test]
 fn junk_is_a_protocol_error() {
-    // The last one announces 16 MB - 1 and sends part of it.
+    // The last one announces 16 MiB - 1 bytes and sends part of them.
     let long = [&[0xff, 0xff, 0xff, 0][..], &[0; 100_000]].concat();
     for junk in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], &[0; 64], &[0xff; 64], &long] {
         let server = ScriptedServer::new(vec![ScriptStep::Send(junk.to_vec()), ScriptStep::Wait]);
@@ -227,7 +230,7 @@ fn connection_closed_within_a_packet_is_lost() {
 
 #[test]
 fn unfinished_longest_packet_allocates_nothing_and_is_a_lost_connection() {
-    // One column, then half of a row of 16 MB - 1.
+    // One column, then half of a row of 16 MiB - 1 bytes.
     let half = [&b"\xff\xff\xff\x01"[..], &vec![b'x'; 8 << 20]].concat();
     let error = after_welcome(vec![ScriptStep::Send(half)]);
     assert_eq!(error.class(), Class::Disconnect, "{error}");
@@ -267,7 +270,8 @@ fn answer_out_of_order_is_a_protocol_error() {
     }
 }
 
-/// The identification of the server ignores errors.
+/// The error of an unreadable answer is ignored while the server is identified, so the next
+/// statement must report it.
 #[test]
 fn statement_after_an_unreadable_answer_reports_why_it_could_not_be_read() {
     let junk = [ScriptStep::Send(b"\x01\0\0\x05\0".to_vec()), ScriptStep::Wait];
@@ -279,7 +283,7 @@ fn statement_after_an_unreadable_answer_reports_why_it_could_not_be_read() {
 #[test]
 fn a_file_that_the_statement_does_not_name_is_not_sent() {
     let request = b"\x0c\0\0\x01\xfb/etc/passwd".to_vec();
-    // The refusal is an empty packet.
+    // The client sends an empty packet instead of the file.
     let acts = vec![
         ScriptStep::Send(request),
         ScriptStep::Receive,
@@ -300,7 +304,7 @@ fn confined_statement_sends_no_file_from_outside_its_folder() {
         let request = [b"\xfb", name.as_bytes()].concat();
         let mut packed = Vec::new();
         packet(&mut packed, 1, |out| out.extend_from_slice(&request));
-        // The refusal is an empty packet.
+        // The client sends an empty packet instead of the file.
         let acts = vec![
             ScriptStep::Send(packed),
             ScriptStep::Receive,
@@ -426,8 +430,8 @@ fn a_statement_timeout_leaves_the_session_as_it_was() {
     });
 }
 
-/// Returns true if a count becomes zero within about a second. Within five seconds, a server itself
-/// ends a sleep for a client that has gone.
+/// Returns true if a count becomes zero within about a second. The limit is short: within five
+/// seconds, a server would end the sleep of a vanished client by itself.
 fn session_ends_soon(server: &Server, count: &str) -> bool {
     is_soon(server, count, 0)
 }
@@ -460,8 +464,8 @@ fn abandoned_statement_is_ended_on_the_server() {
     assert!(session_ends_soon(server, sleeping), "the server still works on it");
 }
 
-/// A session is killed from another session of the same user, who may open only one more. All
-/// statements are abandoned at the same time.
+/// Expects that all statements are ended if they are abandoned at the same time. Killing a session
+/// takes another session of the same user, who may open only one more.
 #[test]
 fn statements_that_are_abandoned_on_a_full_server_are_ended() {
     let server = shared(Kind::Mariadb);
@@ -657,7 +661,8 @@ impl Batches for Texts {
     }
 }
 
-/// One session begins before the server forbids local files, and one after.
+/// Expects both sessions to insert the rows: one begins before the server forbids local files, and
+/// one after.
 #[test]
 fn load_by_auto_inserts_the_rows_where_the_server_forbids_local_files() {
     let server = Server::start(&Options::mariadb()).unwrap_or_else(|problem| panic!("{problem}"));
@@ -686,7 +691,8 @@ fn load_by_auto_inserts_the_rows_where_the_server_forbids_local_files() {
     });
 }
 
-/// Returns the error of loading two rows into a server with these steps from its LOAD DATA on.
+/// Returns the error of loading two rows into a server that performs these steps from the LOAD DATA
+/// on.
 fn load_refused(method: Method, steps: Vec<ScriptStep>) -> Error {
     // The columns of the table, and the beginning of the transaction.
     let before = [ok(1), ok(1)].map(ScriptStep::Send);

@@ -38,7 +38,8 @@ fn wrong_password_is_reported_without_the_password() {
     assert!(!error.to_string().contains("hunter2"), "{error}");
 }
 
-/// A server or a pooler may quote data that the client sent.
+/// Expects the password to be hidden in the server's message: a server or a pooler may quote data
+/// that the client sent.
 #[test]
 fn server_that_repeats_the_password_is_quoted_without_it() {
     let mut report = Vec::new();
@@ -64,7 +65,7 @@ fn missing_database_is_named() {
 
 #[test]
 fn connection_without_a_listener_is_refused() {
-    // A port that is never assigned as a free port.
+    // No test server has this port: the operating system assigns free ports from a higher range.
     let words = ["127.0.0.1:1", "no server listens there"];
     check(&refused(&at(1, "")), Class::Disconnect, "disconnect", &words);
     let target = Target::parse("postgres://ann@/shop?socket=/no/such/socket").expect("a URL");
@@ -72,7 +73,8 @@ fn connection_without_a_listener_is_refused() {
     check(&refused(&open(&target)), Class::Disconnect, "disconnect", &words);
 }
 
-/// Generated texts and input files may contain NUL, which PostgreSQL refuses in every form.
+/// Expects an error with a remedy for a NUL character, which PostgreSQL refuses in every form.
+/// Generated texts and input files may contain it.
 #[test]
 fn nul_character_in_a_text_is_an_error_with_the_remedy() {
     let driver = open(&shared(Kind::Postgres).url());
@@ -179,7 +181,8 @@ fn mysql_server_is_recognised_by_its_first_packet() {
     check(&error, Class::Disconnect, "disconnect", &["MySQL or MariaDB server", "`mysql://`"]);
 }
 
-/// An error of 255 bytes begins like a MySQL error of 69 bytes.
+/// Expects an error of 255 bytes to be taken for PostgreSQL's, although it begins like a MySQL
+/// error of 69 bytes.
 #[test]
 fn error_of_postgres_is_not_taken_for_one_of_mysql() {
     fn error_of(message: &str) -> Vec<u8> {
@@ -248,7 +251,8 @@ fn impossible_length_allocates_nothing_and_is_a_protocol_error() {
     }
 }
 
-/// The identification of the server ignores errors.
+/// An error that makes an answer unreadable is ignored while the server is identified, so the next
+/// statement must report it.
 #[test]
 fn statement_after_an_unreadable_answer_reports_why_it_could_not_be_read() {
     let junk = b"E\0\0\0\x03".to_vec();
@@ -263,10 +267,11 @@ fn statement_after_an_unreadable_answer_reports_why_it_could_not_be_read() {
     check(&error, Class::Disconnect, "disconnect", &["does not speak PostgreSQL's protocol"]);
 }
 
-/// A row may be that long, so the client waits for the rest of it.
+/// Expects a lost connection if the rest of a row of the maximum length never arrives. The client
+/// waits for it, because a row may be that long.
 #[test]
 fn unfinished_longest_row_allocates_nothing_and_is_a_lost_connection() {
-    // One column of 2 GB - 17.
+    // One column of 2 GiB - 16 bytes.
     let head = b"D\x7f\xff\xff\xff\0\x01\x7f\xff\xff\xf0";
     let half = [&head[..], &vec![b'x'; 8 << 20]].concat();
     assert_eq!(after_welcome(vec![ScriptStep::Send(half)]), Class::Disconnect);
@@ -346,7 +351,7 @@ fn abandoned_statement_is_cancelled_on_the_server() {
     assert!(counts("0"), "the server still works on it");
 }
 
-/// Accepts a session of a client, and sends it the process number for its cancellation.
+/// Accepts a client's session and sends it the process ID that its cancel requests must contain.
 fn session(listener: &TcpListener, process: i32) -> TcpStream {
     let (mut session, _) = listener.accept().expect("a session");
     let _ = session.read(&mut [0; 1_000]).expect("a startup");
@@ -398,12 +403,13 @@ fn a_cancellation_that_comes_too_early_is_repeated_while_the_session_is_open() {
         connection.abandon();
     });
     drop(driver);
-    // The server may still wait for a connection; this one lets it continue.
+    // The server may still wait for a connection; this connection lets it continue.
     drop(TcpStream::connect(("127.0.0.1", port)));
     assert_eq!(server.join().expect("no panic"), (2, true, 0));
 }
 
-/// The cancellation of a session without an answer is repeated for more than a second.
+/// The cancellation of a session without an answer is repeated for more than a second. The other
+/// session's cancellation must arrive meanwhile.
 #[test]
 fn session_without_an_answer_does_not_delay_the_cancellation_of_another() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
@@ -471,7 +477,7 @@ fn a_deadlock_is_a_conflict_for_one_of_two() {
             "40P01",
             &["127.0.0.1:", "deadlock detected", "`retry = 3 on"],
         );
-        // The loser is out of its transaction.
+        // The loser of the deadlock is no longer in a transaction.
         one.run(&mut text("select 1")).await.expect("an answer");
         two.run(&mut text("select 1")).await.expect("an answer");
     });
@@ -499,7 +505,7 @@ fn an_answer_that_comes_before_the_request_is_sent_has_a_time() {
         let driver = at(server.port(), "");
         in_real_time(async |rt| {
             let mut connection = driver.connect(&rt).await.expect("a connection");
-            // More than all buffers on the way hold.
+            // A text larger than all buffers on the way together.
             let mut work = text(&" ".repeat(64 << 20));
             work.is_pipelined = is_pipelined;
             let before = rt.now();

@@ -112,7 +112,8 @@ async fn prepares_nothing<D: Driver>(driver: &D, rt: &Rt, relay: &Relay, address
     assert_eq!(isolation.map(|(_, value)| value.as_str()), Some("unknown"));
 }
 
-/// A pooler may accept a client at once and delay its first statement until a server is free.
+/// Checks that the connect timeout limits the preparation too: a pooler may accept a client at once
+/// and delay its first statement until a server is free.
 #[test]
 fn statements_are_prepared_in_time_or_not_at_all() {
     for kind in [Kind::Postgres, Kind::Mariadb] {
@@ -128,7 +129,7 @@ fn statements_are_prepared_in_time_or_not_at_all() {
     }
 }
 
-/// Checks the errors of sessions that get no answer while other sessions at the server do.
+/// Checks the errors of sessions that get no answer, at a server that has answered another session.
 async fn lacks_sessions<D: Driver>(driver: &D, rt: &Rt, relay: &Relay) {
     let mut connections = Vec::new();
     for _ in 0..3 {
@@ -147,7 +148,8 @@ async fn lacks_sessions<D: Driver>(driver: &D, rt: &Rt, relay: &Relay) {
     check(&error, Class::Disconnect, "disconnect", &["did not prepare", "within 300ms"]);
 }
 
-/// During a run a full pooler cannot be distinguished from a server that has stopped.
+/// Checks the error class before and after time zero. During a run, a full pooler cannot be
+/// distinguished from a server that has stopped.
 #[test]
 fn connection_without_a_session_is_a_limit_only_before_time_zero() {
     for kind in [Kind::Postgres, Kind::Mariadb] {
@@ -251,9 +253,8 @@ fn long_chain() -> Work {
     transaction(&["select 1", "select 2", &long, &long], true)
 }
 
-/// Checks the order of events: the first statement was answered before the server was allowed to
-/// continue for the first time. The other three were answered between the first and the second
-/// time.
+/// Checks the order of events: the first statement was answered before the test first allowed the
+/// server to continue. The other three were answered between the first and the second permission.
 fn check_stamps(work: &Work, allowed: &[Stamp]) {
     let sent = work.reply.sent.expect("it was sent");
     let answered: Vec<Stamp> = work.reply.statements.iter().map(|time| sent + *time).collect();
@@ -262,7 +263,7 @@ fn check_stamps(work: &Work, allowed: &[Stamp]) {
     assert!(stamps.is_sorted(), "{stamps:?}");
 }
 
-/// The test's end of a pause of a scripted server.
+/// The test's side of a pause of a scripted server.
 struct Gate {
     /// Receives when the server has reached the pause.
     reached: Receiver<()>,
@@ -337,7 +338,8 @@ fn long_statement_of_mysql_ends_with_its_last_byte_read() {
     assert!(work.reply.done <= allowed[0], "{:?}, {allowed:?}", work.reply.done);
 }
 
-/// The statements of a transaction are sent at once, and the server ends the session at the first.
+/// Expects the last error of the server to be reported. The statements of a transaction are sent at
+/// once, and the server ends the session at the first.
 #[test]
 fn final_error_of_a_closing_server_is_reported_in_a_chain() {
     let mut said = Vec::new();
@@ -389,7 +391,8 @@ fn copy_from_the_client_in_a_job_is_refused() {
     });
 }
 
-/// If backslashes were escapes, a text could break out of its quotes.
+/// Expects sessions to use standard-conforming strings. If backslashes were escapes, a text could
+/// break out of its quotes.
 #[test]
 fn sessions_use_standard_conforming_strings() {
     let server = shared(Kind::Postgres);
@@ -421,7 +424,8 @@ async fn settings_of<D: Driver>(driver: &D, rt: &Rt) -> Vec<(String, String)> {
     settings
 }
 
-/// If these settings were hidden, they would be misjudged, and would reveal the password.
+/// Expects a setting whose value equals the password to be reported unchanged. If it were hidden,
+/// it would reveal the password, and would be misjudged.
 #[test]
 fn settings_with_the_value_of_the_password_are_not_hidden() {
     for (kind, setting, account) in [
@@ -452,7 +456,7 @@ fn settings_with_the_value_of_the_password_are_not_hidden() {
     }
 }
 
-/// No protocol can carry a zero byte in a name; that is not the server's fault.
+/// Expects a zero byte to be an error of the URL: no protocol can carry one in a name.
 #[test]
 fn a_zero_byte_in_a_url_is_an_error_of_the_url() {
     for rest in ["ann%00@h/d", "ann:p%00@h/d", "h%00/d", "h/d%00", "h/d?application-name=%00"] {

@@ -1,5 +1,5 @@
-//! Tests of `caching_sha2_password`, MySQL's default login method, which no server of the
-//! distribution's packages has. The protocol crate's server role plays the server.
+//! Tests of `caching_sha2_password`, MySQL's default login method, which no server in the
+//! distribution's packages offers. The protocol crate's server role plays the server.
 
 use std::path::{Path, PathBuf};
 

@@ -67,7 +67,7 @@ fn setting_of(target: &Target, name: &str) -> String {
     })
 }
 
-/// Returns the representation of a setting without a value.
+/// Returns the value that a TLS setting has on an unencrypted connection.
 fn unencrypted(kind: Kind) -> &'static str {
     match kind {
         Kind::Postgres => "empty",
@@ -251,8 +251,8 @@ fn non_tls_answer_is_reported() {
     }
 }
 
-/// PostgreSQL's SCRAM-SHA-256-PLUS: an attacker in between has a different certificate, which makes
-/// the client's proof useless to the attacker.
+/// Expects the login to be bound to the certificate (SCRAM-SHA-256-PLUS). An attacker in between
+/// has a different certificate, for which the client's proof is useless.
 #[test]
 fn a_login_is_bound_to_the_certificate_that_was_shown() {
     let server = shared_with_tls(Kind::Postgres);
@@ -353,7 +353,7 @@ fn postgres_uses_no_tls_over_a_unix_socket() {
     assert_eq!(setting_of(&target, "ssl_version"), "TLSv1.3");
 }
 
-/// Files are read before any connection is made.
+/// Expects errors that name the wrong files, which are read before any connection is made.
 #[test]
 fn wrong_tls_files_are_named() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -429,7 +429,7 @@ fn mariadb_logins_work_with_and_without_tls() {
     }
 }
 
-/// The server is killed while an encrypted connection to it is open.
+/// Expects a lost connection if the server is killed while an encrypted connection to it is open.
 #[test]
 fn an_encrypted_connection_that_is_cut_is_lost() {
     for kind in KINDS {

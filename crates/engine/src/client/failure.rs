@@ -8,7 +8,8 @@ use workload::OnError;
 use super::state::Client;
 
 impl<D: Driver> Client<D> {
-    /// Returns the end of a failed attempt, as the driver reported it, or now if it reported none.
+    /// Returns the time at which a failed attempt ended: the time that the driver reported or, if
+    /// it reported none, the current time.
     pub(super) fn end_of_failure(&self) -> Stamp {
         match self.work.reply.sent {
             Some(sent) if self.work.reply.done >= sent => self.work.reply.done,
@@ -65,8 +66,8 @@ impl<D: Driver> Client<D> {
         }
     }
 
-    /// Returns the error of an answer with more rows than a results file accepts. The text of the
-    /// error is written only the first time.
+    /// Returns the error for an answer with more rows than a results file accepts. Only the first
+    /// such error has a text.
     #[cold]
     pub(super) fn lost_rows(&self, limit: RowLimit) -> Error {
         let text = match (self.job_state.has_seen_error(Code::RESULTS), limit) {
@@ -86,8 +87,8 @@ impl<D: Driver> Client<D> {
         Error::new(Class::Statement, Code::RESULTS, text)
     }
 
-    /// Returns the error of an answer with unexpected rows. The text of the error is written only
-    /// the first time.
+    /// Returns the error for an answer with an unexpected number of rows. Only the first such error
+    /// has a text.
     #[cold]
     pub(super) fn wrong_rows(&self, rows: u64, expected: workload::Rows) -> Error {
         let text = match self.job_state.has_seen_error(Code::ROWS) {

@@ -7,7 +7,8 @@
 //! `outage = wait` does a request wait for an unreachable target; the time of its assignment is
 //! then the time at which the target is back.
 //!
-//! This is the only part of the measured path that allocates: opening a session cannot avoid it.
+//! This is the only code of the measured path that allocates: opening a session cannot avoid
+//! allocations.
 
 use std::pin::pin;
 
@@ -26,7 +27,7 @@ pub(super) enum OwnConnection {
     Connected,
     /// The request got no connection; its attempt ends with this outcome.
     Refused(Attempt),
-    /// The run ended before its target was back.
+    /// The run ended before the target of the request was back.
     TooLate,
 }
 
@@ -83,7 +84,7 @@ impl<D: Driver> Client<D> {
     }
 
     /// Closes the connection of a request that ended at `done`. Returns the instant at which the
-    /// client was free again, because arrivals that come due during the close wait for it.
+    /// client was free again, because arrivals that come due during the close wait for the client.
     pub(super) async fn close_own(&mut self, done: Stamp) -> Stamp {
         let Some(connection) = self.connection.take() else { return done };
         self.handle.expire_at(self.lane.give_up_at.get());

@@ -20,15 +20,15 @@ use super::own_connection::OwnConnection;
 use super::state::{Attempt, Client, RequestProgress};
 
 /// Number of requests without a pause after which a client yields to the other tasks of its thread.
-/// With a driver that always answers at once, it would otherwise never yield.
+/// With a driver that always answers at once, the client would never yield without this limit.
 const REQUESTS_PER_TURN: u32 = 64;
 
 /// The source of the next request of a closed client.
 enum RequestSource {
     /// The next number of the client; the request takes nothing from a file.
     Schedule(u64),
-    /// The next record of this part's file. The request gets this number, or the record's own
-    /// number if it is `None`.
+    /// The next record of this part's file. The request gets this number or, if it is `None`, the
+    /// record's own number.
     File(PartId, Option<u64>),
     /// The client makes no more requests.
     End,
@@ -65,7 +65,8 @@ impl<D: Driver> Client<D> {
         self.leave().await;
     }
 
-    /// Takes the request that has waited longest; if none waits, registers the client as idle.
+    /// Takes the request that has waited longest. If none waits, registers the client as idle and
+    /// returns `None`.
     #[inline]
     fn next_arrival(&mut self, now: Stamp) -> Option<DueRequest> {
         let mut gate = self.job_state.gate.as_ref()?.borrow_mut();
@@ -143,9 +144,9 @@ impl<D: Driver> Client<D> {
         }
     }
 
-    /// Waits for the next record of a part's file. The request gets `number`, or the record's own
-    /// number if that is `None`. Returns `None` at the end of the file or of the job, or when the
-    /// job's `count` is reached.
+    /// Waits for the next record of a part's file. The request gets `number` or, if `number` is
+    /// `None`, the record's own number. Returns `None` at the end of the file or of the job, or
+    /// when the job's `count` is reached.
     async fn await_input(&self, part: PartId, number: Option<u64>) -> Option<NextRequest> {
         let mut was_awaited = false;
         loop {
@@ -232,7 +233,7 @@ impl<D: Driver> Client<D> {
         free
     }
 
-    /// Records a finished request in the ledger. Returns its end.
+    /// Records a finished request in the ledger. Returns the end of the request.
     #[inline]
     fn settle(&self, request: Request, outcome: Outcome, progress: &RequestProgress) -> Stamp {
         let (sent, done) = (progress.dispatch(), progress.done);
@@ -274,7 +275,8 @@ impl<D: Driver> Client<D> {
         let Some(results) = &self.results[self.part] else { return done };
         let rows = &mut self.work.capture;
         if rows.is_empty() {
-            // A client that waits for its next request holds no memory of a failed one.
+            // A client that waits for its next request keeps no memory with rows of a failed
+            // request.
             rows.clear();
             return done;
         }
@@ -312,7 +314,7 @@ impl<D: Driver> Client<D> {
         }
     }
 
-    /// Returns the outcome that an attempt means for the request; `None` if another attempt
+    /// Returns the outcome of the request if this attempt is its last; `None` if another attempt
     /// follows.
     #[inline]
     fn conclude(&mut self, attempt: Attempt, progress: &mut RequestProgress) -> Option<Outcome> {
@@ -490,7 +492,7 @@ impl<D: Driver> Client<D> {
     }
 
     /// Reports to the ledger which statements of the current part have returned or changed a row.
-    /// In the ledger, the note would cost each request several times as much.
+    /// Reporting them for each request would cost several times as much.
     fn report_with_rows(&mut self) {
         let statements = std::mem::take(&mut self.with_rows);
         let account = self.current_part().account;

@@ -21,7 +21,7 @@ pub(crate) struct Client<D: Driver> {
     pub(super) job_state: Rc<JobState>,
     pub(super) handle: Rc<ClientHandle>,
     pub(super) connection: Option<D::Connection>,
-    /// The current or last server.
+    /// The server of the current connection or, without a connection, of the last one.
     pub(super) node: NodeId,
     /// True if the client lost its connection and has no new one yet.
     pub(super) is_disconnected: bool,
@@ -126,7 +126,7 @@ impl<D: Driver> Client<D> {
         }
     }
 
-    /// Takes over a connection, the client's first or the one after a loss.
+    /// Takes over a connection: the client's first connection, or a new one after a loss.
     pub(super) fn take_connection(&mut self, connection: D::Connection) {
         self.node = connection.node();
         self.connection = Some(connection);
@@ -167,8 +167,8 @@ impl<D: Driver> Client<D> {
         self.handle.expire_at(expires);
     }
 
-    /// Copies the steps of an exchange into the work, unless all requests of the client have the
-    /// same steps.
+    /// Copies the steps of an exchange, which are sent together, into `self.work`. Does nothing if
+    /// the steps never change: all requests are the same, and each is a single exchange.
     #[inline]
     pub(super) fn load_exchange(&mut self, exchange: usize) {
         if self.job_state.parts.has_varying_steps() {
@@ -178,7 +178,8 @@ impl<D: Driver> Client<D> {
         }
     }
 
-    /// Restores the steps: a driver whose connection ended may have kept them with the values.
+    /// Copies all steps of the request into `self.work` again: a driver whose connection ended may
+    /// have kept them, with the values.
     pub(super) fn restore_steps(&mut self) {
         let part = self.job_state.parts.part(self.part);
         set_steps(&mut self.work, &part.steps, part.requests.pipeline);

@@ -138,6 +138,7 @@ fn job_state<D: Driver>(
 }
 
 /// Returns the arrival times that this lane serves: its share, or all of a queue that it owns.
+/// `None` for a closed job, and for a queue of another lane.
 fn arrival_times<D>(
     context: &RunContext<D>,
     share: Share,

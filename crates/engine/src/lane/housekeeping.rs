@@ -29,7 +29,7 @@ pub(crate) struct LaneOutcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TargetState {
     pub(crate) target: JobTarget,
-    /// Beginning of the outage that had not ended, if there was one.
+    /// Beginning of the outage in progress at the end, if there was one.
     pub(crate) lost_since: Option<Stamp>,
     /// Instant of the latest refusal in that outage.
     pub(crate) refused_at: Option<Stamp>,
@@ -74,8 +74,9 @@ impl<D: Driver> LaneState<D> {
         }
     }
 
-    /// Returns the latest end of a job without a fixed number of requests. Until then requests may
-    /// still become due, so the run does not end when all clients have left.
+    /// Returns the latest end of a job without a fixed number of requests, as a time since time
+    /// zero. Until then requests may still become due, so the run does not end when all clients
+    /// have left.
     fn horizon(&self) -> Nanos {
         let plan = &self.context.plan;
         let jobs = plan.jobs.iter().filter(|job| !job.has_fixed_request_count());
@@ -131,7 +132,7 @@ impl<D: Driver> LaneState<D> {
         }
     }
 
-    /// Gives up everything in flight when the drain is over, at the latest.
+    /// Makes every client give up its work in flight at the end of the drain, at the latest.
     fn expire_all(&self) {
         for job_state in self.job_states.values() {
             job_state

@@ -323,7 +323,8 @@ fn arrivals_may_wait_for_an_unreachable_target() {
     }
 }
 
-/// Requests that wait for the target are accounted for when the run ends during the outage.
+/// Expects requests that wait for the target to count as unsent when the run ends during the
+/// outage.
 #[test]
 fn arrivals_waiting_until_the_end_are_unsent() {
     let mut plan = plan(even(100), 0.0, 10.0, 4);

@@ -15,7 +15,8 @@ use crate::support::{
     JOB, constant, delegate_to_inner, even, only, plan, plan_of, run_on, virtually,
 };
 
-/// A thread without a connection could send none of its part of the schedule.
+/// Expects the run not to begin: a thread without a connection could send none of its share of the
+/// schedule.
 #[test]
 fn a_server_without_a_connection_for_each_thread_ends_the_run_before_it_begins() {
     let plan = plan(even(1_000), 0.0, 5.0, 4);
@@ -64,7 +65,8 @@ impl Driver for OccupiedServer {
     }
 }
 
-/// Other clients took the connections during the outage, and may free them again.
+/// Expects the job to wait for a connection: other clients took all connections during the outage,
+/// and may free some again.
 #[test]
 fn a_job_that_lost_all_its_connections_to_others_waits_for_one() {
     for pacing in [even(100), Pacing::Closed { clients: 1, think: None }] {
@@ -81,8 +83,8 @@ fn a_job_that_lost_all_its_connections_to_others_waits_for_one() {
     }
 }
 
-/// Each request opens its own connection. For a moment, any of them may find the server full; for
-/// longer than a second, the server admits no client of the job any more.
+/// Expects an outage if a full server refuses every request for longer than a second. Each request
+/// opens its own connection, and may find the server full for a moment.
 #[test]
 fn server_that_admits_no_request_for_longer_than_a_second_has_an_outage() {
     for (pacing, outage) in ["concurrency = 4", "rate = 100", "rate = 100\nconcurrency = 3"]
@@ -152,7 +154,8 @@ fn job_grows_for_waiting_requests_after_its_schedule() {
     assert!(wait(2) < second / 10, "{}", wait(2));
 }
 
-/// A lane without clients, or with an idle one, cannot know that the target is lost.
+/// Expects a target that one lane lost to be lost, unless another lane got an answer. A lane
+/// without clients, or with an idle one, cannot know of the loss.
 #[test]
 fn a_target_that_one_thread_lost_is_lost_unless_another_is_answered() {
     for job in ["rate = 40\nconcurrency = 4", "concurrency = 1"] {
@@ -252,7 +255,8 @@ impl Connection for SlowFirstAnswerConnection {
     delegate_to_inner!(prepare, settings, close, abandon);
 }
 
-/// Only the driver knows how long a new session may take.
+/// Expects the writers to wait for their sessions as long as the driver does: only the driver knows
+/// how long a new session may take.
 #[test]
 fn writers_of_a_load_wait_for_their_sessions_as_long_as_the_driver_does() {
     let file = "[load t]\nrows = 3k\nbatch = 1000\ncolumns = id: row()\nwriters = 3\n\

@@ -116,7 +116,8 @@ fn think_times_of_a_session_differ() {
                 session = yes\nthink = exp(20ms)\n";
     let (totals, _) = run(text, Path::new(""), 1);
     let service = totals.account(AccountId(0)).window.histograms.of(Kind::Service);
-    // Two exponential pauses: the standard deviation is √2 means, not 2.
+    // The sum of two independent exponential pauses has a standard deviation of √2 times their
+    // mean; if the two were equal, it would be twice their mean.
     let expected = 2_f64.sqrt() * 20e6;
     assert!((service.stdev() / expected - 1.0).abs() < 0.06, "{}", service.stdev());
 }
@@ -168,8 +169,8 @@ fn separate_statements_take_a_record_each() {
     assert_eq!(balance(&totals, 0).1, 2);
 }
 
-/// With `multi-query-mode = multi-connection`, a statement after a failed one is still sent;
-/// otherwise it is not.
+/// With `multi-query-mode = multi-connection`, a statement after a failed one is still sent; in
+/// other modes it is not.
 #[test]
 fn separate_statement_is_sent_after_one_that_failed() {
     let mut config = Config::new(Service::Constant(Nanos::from_millis(1)), None);

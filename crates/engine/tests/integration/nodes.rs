@@ -110,7 +110,8 @@ fn every_request_that_was_sent_counts_at_its_server_too() {
     }
 }
 
-/// The other server answers all requests meanwhile, so the target is not lost.
+/// Expects the outage of a server to last until that server accepts clients again. The other server
+/// answers all requests meanwhile, so the target is not lost.
 #[test]
 fn outage_of_one_of_two_servers_lasts_until_it_accepts_again() {
     for (until_s, ended) in [(100, 0), (12, 1)] {
@@ -133,7 +134,8 @@ fn outage_of_one_of_two_servers_lasts_until_it_accepts_again() {
     }
 }
 
-/// A setup that changes only one server would leave the servers different.
+/// Expects every server to be reached before setup changes one. If setup changed only one of the
+/// servers, they would differ.
 #[test]
 fn every_server_is_reached_before_setup_changes_one() {
     let file = "duration = 1s\n[setup]\nquery = create table t (a int)\n[a]\nquery = select 1\n";
@@ -152,7 +154,8 @@ fn every_server_is_reached_before_setup_changes_one() {
     assert_eq!(counts.asked.load(Ordering::Relaxed), 0, "the first was asked for something");
 }
 
-/// Two servers may give the same id to sessions of a run and of another client.
+/// Expects every server to be identified, because session ids are compared per server: two servers
+/// may give the same id, one of them to a session of the run and the other to a different client.
 #[test]
 fn every_server_is_identified_before_the_jobs() {
     let plan = plan(poisson(10), 0.0, 1.0, 1);

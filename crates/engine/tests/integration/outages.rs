@@ -171,7 +171,8 @@ impl Connection for RefusingConnection {
     delegate_to_inner!(prepare, query_text, settings, close, abandon);
 }
 
-/// The server's other sessions still get answers, even if these are errors.
+/// Expects the target not to be lost: the server's other sessions still get answers, even if the
+/// answers are errors.
 #[test]
 fn server_that_refuses_a_client_and_answers_others_with_errors_is_not_lost() {
     let plan = plan(Pacing::Closed { clients: 2, think: None }, 0.0, 10.0, 2);
@@ -297,7 +298,7 @@ fn unanswered_teardown_is_given_up_and_continues_with_its_next_statement() {
     assert_eq!(*said, expected);
 }
 
-/// Ten statements with a time limit each would take ten times as long as the limit.
+/// Expects the teardown to take two time limits. Ten statements with a limit each would take ten.
 #[test]
 fn teardown_of_a_silent_server_takes_two_limits_and_reports_what_is_left() {
     let listener = Arc::new(InterruptingListener::default());
@@ -406,7 +407,7 @@ fn target_whose_sessions_end_one_after_another_is_lost() {
     }
 }
 
-/// With a connection left, the job is limited. Without one it measures nothing.
+/// A full server limits a job that still has a connection. For a job without one, it is an outage.
 #[test]
 fn server_that_is_full_is_an_outage_only_for_a_job_without_a_connection() {
     for pacing in [even(300), Pacing::Closed { clients: 4, think: None }] {
@@ -431,7 +432,8 @@ fn server_that_is_full_is_an_outage_only_for_a_job_without_a_connection() {
     }
 }
 
-/// Arrivals that wait for a server without a connection would look like an overload.
+/// Expects arrivals to fail at once. If they waited although the job has no connection, they would
+/// look like an overload.
 #[test]
 fn arrivals_fail_at_once_if_a_full_server_leaves_no_connection() {
     let open = plan(even(300), 0.0, 8.0, 4);

@@ -161,7 +161,8 @@ fn connecting_counts_as_service_and_closing_does_not() {
             let statement = times(&totals, Kind::Statement(StatementId(0)));
             assert!(are_about(statement, 1_000), "{job}: {statement:?}");
             assert_eq!(times(&totals, Kind::SendLag).1, 0, "{job}");
-            // The two others are the control connection, and the one that tries out the statement.
+            // The two other connections are the control connection, and the one that tries out the
+            // statement.
             assert_eq!(number(&counts.connected), requests + 2, "{job}");
             assert_eq!(number(&counts.closed), requests + 2, "{job}");
             assert_eq!(number(&counts.prepared), requests + 1, "{job}");
@@ -209,7 +210,8 @@ fn a_refused_connection_is_an_error_of_its_request() {
     }
 }
 
-/// Without a pause, virtual time would not advance.
+/// Expects the pauses of a refused client to grow up to a second. Without a pause, virtual time
+/// would not advance.
 #[test]
 fn a_client_that_is_refused_pauses_longer_each_time_up_to_a_second() {
     // One request holds the only connection for the whole run.

@@ -186,7 +186,8 @@ pub(crate) fn run_on_all(
     (totals, finished)
 }
 
-/// Returns the arrivals of each second of the schedule. Late answers make the record longer.
+/// Returns the number of arrivals in each second, up to the last second with an arrival. Late
+/// answers make the record longer.
 pub(crate) fn arrivals(totals: &Totals) -> Vec<u64> {
     let intervals = &totals.account(JOB).intervals;
     let mut arrivals: Vec<u64> = intervals.iter().map(|(counts, _)| counts.arrivals).collect();

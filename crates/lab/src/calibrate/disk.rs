@@ -89,7 +89,7 @@ impl WritePattern {
     /// Both patterns, in the order in which they are measured.
     pub const ALL: [WritePattern; 2] = [WritePattern::Rewrite, WritePattern::Append];
 
-    /// Returns the name in the document.
+    /// Returns the name of the pattern in the JSON document.
     pub fn name(self) -> &'static str {
         match self {
             WritePattern::Rewrite => "rewrite",
@@ -98,7 +98,7 @@ impl WritePattern {
     }
 }
 
-/// The figures of successive flushes of one pattern and size.
+/// The measurements of successive flushes of one pattern and size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlushFigures {
     /// The position of the writes in the file.
@@ -214,8 +214,8 @@ impl Disk<'_> {
         DiskProblem::Write(self.options.folder.clone(), error)
     }
 
-    /// Measures flushes of one pattern and size until the time is over, the maximum number of bytes
-    /// is written, or an appended file has its maximum length.
+    /// Measures flushes of one pattern and size until a limit is reached: the time, the number of
+    /// written bytes, or the length of an appended file.
     fn flushes(&self, pattern: WritePattern, bytes: usize) -> Result<FlushFigures, DiskProblem> {
         let file = self.file()?;
         if pattern == WritePattern::Rewrite {

@@ -1,6 +1,7 @@
-//! Storage of a machine's false alarms: the results of experiments that compare an arm with itself.
+//! Storage of the results of experiments on a machine that compare an arm with itself.
 //!
-//! They are stored next to the calibration of the machine, by the same rules.
+//! The file of a machine is next to its calibration and, like the calibration, is only used on the
+//! machine on which it was made.
 
 use std::io;
 use std::path::PathBuf;
@@ -34,7 +35,7 @@ pub struct AaResult {
     pub counted: FalsePositives,
 }
 
-/// The false alarms of a machine, with targets of one kind.
+/// The number of false alarms in experiments on one machine, with targets of one kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MachineRate {
     /// Number of experiments that compared an arm with itself.

@@ -1,7 +1,7 @@
 //! The simulated server at the end of a route, in a separate process.
 //!
 //! In the process of the load generator, the server's thread would count as processor use of the
-//! load generator, and every stall of one would also be a stall of the other.
+//! load generator, and every stall of the load generator would also be a stall of the server.
 
 use std::io::{self, BufRead, BufReader};
 use std::net::SocketAddr;

@@ -19,7 +19,7 @@ const CAPACITY: &str = "capacity";
 /// Name of the section of a search for saturation.
 const SATURATE: &str = "saturate";
 
-/// Key that a capacity search sets for each trial, in addition to the load.
+/// Key that a capacity search sets for each trial, in addition to the varied rate or concurrency.
 const DURATION: &str = "duration";
 
 /// The work of a run, and its servers. Records with equal keys form one series.
@@ -29,8 +29,8 @@ const DURATION: &str = "duration";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeriesKey {
     /// URLs of the main target and of the named targets, without passwords. The options of a
-    /// simulated server are left out, because they are its settings, which do not belong to the
-    /// key.
+    /// simulated server are left out, because they are settings of the server, which do not belong
+    /// to the key.
     pub servers: Vec<String>,
     /// Lines of the plan, contents of its files and options of the load generator: names and
     /// values.
@@ -55,16 +55,17 @@ impl SeriesKey {
         }
     }
 
-    /// Returns the key of a capacity search; `trial` is the key of a trial, `load` the varied load
-    /// and `question` the printed experiment. Load and length differ from trial to trial, so the
-    /// lines of the experiment's search replace them.
+    /// Returns the key of a capacity search; `trial` is the key of a trial, `load` the varied rate
+    /// or concurrency, and `question` the printed experiment. The varied load and the length of the
+    /// run differ from trial to trial, so the lines of the search in `question` replace them.
     pub fn of_search(trial: SeriesKey, load: &VariedLoad, question: &str) -> SeriesKey {
         trial.with_lines_of(CAPACITY, question, &[DURATION.to_owned(), line_of(load)])
     }
 
-    /// Returns the key of runs whose load was found by the experiment; `run` is the key of a run,
-    /// `load` the varied load and `question` the printed experiment. The load differs from
-    /// experiment to experiment, so the lines of the experiment's search replace it.
+    /// Returns the key of runs whose rate or concurrency was found by a search for saturation;
+    /// `run` is the key of a run, `load` names the varied key, and `question` is the printed
+    /// experiment. The load that was found differs from experiment to experiment, so the lines of
+    /// the search in `question` replace it.
     pub fn of_saturated(run: SeriesKey, load: &VariedLoad, question: &str) -> SeriesKey {
         run.with_lines_of(SATURATE, question, &[line_of(load)])
     }
@@ -88,7 +89,7 @@ impl SeriesKey {
     }
 }
 
-/// Returns the name of the plan line that holds the load.
+/// Returns the name of the plan line that holds the varied rate or concurrency.
 fn line_of(load: &VariedLoad) -> String {
     line_name(load.job(), load.key())
 }

@@ -6,8 +6,8 @@ use super::conditions::plan_lines;
 /// experiments, such as `think of [read] = 1ms`; `None` for a line that one of them does not have.
 ///
 /// The text of an experiment has its plans one after the other, with an empty line before each. If
-/// one experiment has more plans, and the plans that both have do not differ, the result is the
-/// number of plans of each, as in `plans = 2`.
+/// one experiment has more plans than the other, and the common plans do not differ, the result is
+/// the number of plans of each experiment, as in `plans = 2`.
 pub fn differing_work(first: &str, second: &str) -> Option<[Option<String>; 2]> {
     let both = [first, second].map(split_plans);
     let mut pairs = both[0].iter().zip(&both[1]);

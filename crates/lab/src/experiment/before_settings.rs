@@ -70,10 +70,10 @@ pub(super) fn read_back(arm: &Arm, server: InspectedServer<'_>) -> Result<bool, 
     Ok(is_confirmed)
 }
 
-/// Finds out if a server already has all settings of an arm before the arm's statements are
-/// executed: then an earlier run has left the settings, or the statements change nothing. Returns
-/// the statement for the first of these settings; otherwise, and for an arm whose statements change
-/// something else, too, `None`.
+/// Returns the first statement of an arm whose settings are all in effect on a server before the
+/// arm's statements are executed: an earlier run has left the settings, or the statements change
+/// nothing. `None` if a setting is not in effect, or if the statements also change something that
+/// is not read back.
 ///
 /// # Errors
 /// The server does not answer.

@@ -16,7 +16,7 @@ use crate::stage::Stage;
 /// Time limit for a program before or after a run.
 pub(super) const TIME_LIMIT: Nanos = Nanos::from_secs(600);
 
-/// The time relative to a run at which a command runs.
+/// The time at which a command runs: before or after a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HookPoint {
     /// Before the run; an interrupt ends the command.

@@ -32,7 +32,7 @@ pub(super) fn complete_rounds<'r>(
 
 /// Returns the number of leading rounds after which an interrupted experiment continues, from the
 /// runs and the looks in its record. The last complete round is judged again unless a look has used
-/// it, because the process may have ended before it judged that round.
+/// it, because the process may have ended before judging the round.
 pub fn rounds_to_continue_from<'r>(
     runs: impl Iterator<Item = &'r RunRow> + Clone,
     arm_points: usize,

@@ -50,9 +50,9 @@ impl ExperimentResults {
         }
     }
 
-    /// Returns the differences of an arm that are not declared, as
-    /// [`undeclared_differences`](ExperimentResults::undeclared_differences), between runs at the
-    /// same point.
+    /// Returns the undeclared differences of an arm of a sweep. Does the same as
+    /// [`undeclared_differences`](ExperimentResults::undeclared_differences), but compares only
+    /// runs at the same point.
     pub fn undeclared_differences_of_sweep(
         &self,
         sweep: &SweepOutline,

@@ -76,9 +76,9 @@ impl DifferenceKind {
 }
 
 impl UndeclaredDifference {
-    /// Returns true if the difference makes the answer SUSPECT. A difference that may follow from a
-    /// declared one does so only if it concerns durability; it never does so if the declared
-    /// difference is the URL.
+    /// Returns true if the difference makes the answer SUSPECT. If the difference may follow from a
+    /// declared one, the answer becomes SUSPECT only if durability differs, and never if the
+    /// declared difference is the URL.
     pub fn is_suspect(&self) -> bool {
         match self.cause.as_deref() {
             None => true,
@@ -200,8 +200,8 @@ pub(super) fn arm_differences(
 }
 
 /// Returns the first pair of runs with a restart of the server between them; `None` if there is
-/// none. Two arms that share a start of the server in no pair are left out: they have separate
-/// servers, or restart the server before every run.
+/// none. The result is also `None` if the two runs of every pair had different starts: the arms
+/// then have separate servers, or restart the server before every run.
 fn restart_within_a_pair(
     arm: ArmId,
     baseline: &[&RunFacts<'_>],
@@ -226,10 +226,10 @@ fn restart_within_a_pair(
     })
 }
 
-/// Attributes differences to the other target of an arm. The address and the version of that target
-/// are part of the declared difference. Two versions always differ in settings, so these are
-/// summarised. Two products have neither settings nor data pages in common, so these are not
-/// compared.
+/// Attributes differences of an arm to its target, which is not the target of the baseline. The
+/// address and the version of the target are part of the declared difference. Two versions always
+/// differ in settings, so the differing settings are only summarised. Two products have no settings
+/// and no data pages in common, so neither settings nor data are compared.
 fn between_targets(
     mut found: Vec<UndeclaredDifference>,
     baseline: &[&RunFacts<'_>],
@@ -316,9 +316,9 @@ fn between_rounds(arm: ArmId, runs: &[&RunFacts<'_>]) -> Vec<UndeclaredDifferenc
     found
 }
 
-/// Returns the facts in which all runs of an arm differ from all runs of the baseline. Sizes of
-/// data are read at the start of a run. If data grow, the sizes at the first runs of the arms are
-/// compared, where possible.
+/// Returns the facts in which all runs of an arm differ from all runs of the baseline. A size of
+/// the data must also be larger in the same arm in all rounds. If it grows from run to run and each
+/// arm has its own server, only the sizes at the start of the arms' first runs are compared.
 fn from_baseline(
     arm: ArmId,
     baseline: &[&RunFacts<'_>],

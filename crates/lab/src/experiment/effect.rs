@@ -223,7 +223,8 @@ mod tests {
         all.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     }
 
-    /// Checks an option against the client's view of its connection, and the server's.
+    /// Checks an option against the TLS version that the client reports, and against the TLS
+    /// version that the server reports.
     fn check(name: &str, value: &str, client: &str, server: &str) -> Result<(), NotInEffect> {
         let difference = Difference::Option { name: name.to_owned(), value: value.to_owned() };
         let reported = [

@@ -103,7 +103,7 @@ pub enum Problem {
     /// generator or the machine.
     InstrumentFailed,
     /// The experiment cannot be continued, because its search for saturation could not observe the
-    /// quantity of its condition.
+    /// quantity that its condition names.
     NotObserved,
     /// The experiment differs from the record that it is to continue.
     Changed {
@@ -176,9 +176,9 @@ pub enum ContradictingState {
     },
     /// The plan of the run differs from the plan of the arm.
     OtherPlan {
-        /// The first line of the run that the arm lacks, if there is one.
+        /// The first line of the run's plan that is not in the arm's plan; `None` if there is none.
         used: Option<String>,
-        /// The first line of the arm that the run lacks, if there is one.
+        /// The first line of the arm's plan that is not in the run's plan; `None` if there is none.
         declared: Option<String>,
     },
     /// The run's facts do not show whether the client's connection is encrypted.
@@ -306,8 +306,8 @@ impl ExperimentError {
         }
     }
 
-    /// Returns the error of an experiment that has ended a run: if it is the error of a record,
-    /// measured requests are lost.
+    /// Returns this error for an experiment that has finished a run. An error of a record then
+    /// becomes [`Problem::LostRecord`], because measured requests are lost.
     pub(super) fn after_run(self) -> ExperimentError {
         let problem = match *self.problem {
             Problem::Record(error) | Problem::Run(Error::Record(error)) => {
@@ -357,7 +357,7 @@ impl ExperimentError {
 }
 
 impl Problem {
-    /// Returns true if the target answered at first, and later no longer.
+    /// Returns true if the target answered at first, but not later.
     fn is_loss(&self) -> bool {
         matches!(self, Problem::Unreachable(_) | Problem::Lost { .. })
     }

@@ -54,14 +54,14 @@ pub enum ExperimentEvent<'a> {
         most: u32,
         /// Number of earlier attempts at this step.
         attempt: u32,
-        /// The load that is varied.
+        /// The varied load: the rate or the concurrency of a job.
         vary: &'a VariedLoad,
         /// The value of the load.
         value: f64,
     },
     /// The search for saturation has found the load for the runs of all arms.
     LoadFound {
-        /// The load that was varied.
+        /// The varied load: the rate or the concurrency of a job.
         vary: &'a VariedLoad,
         /// Value of the load that was found.
         value: f64,
@@ -77,7 +77,7 @@ pub enum ExperimentEvent<'a> {
     TrialStarted {
         /// Number of the trial, from 1.
         number: u32,
-        /// The load that is varied.
+        /// The varied load: the rate or the concurrency of a job.
         vary: &'a VariedLoad,
         /// The value of the load.
         value: f64,
@@ -104,8 +104,8 @@ pub enum ExperimentEvent<'a> {
     RoundRepeated {
         /// Index of the round, from 0.
         round: u32,
-        /// The run that lost a server, and the event that shows the loss, if a loss in a sweep over
-        /// the number of servers is the reason for the repetition.
+        /// If the reason is the loss of a server, in a sweep over the number of servers: the run
+        /// that lost it, and the event that shows the loss.
         lost_server: Option<&'a str>,
     },
     /// A look was taken.

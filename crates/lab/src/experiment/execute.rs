@@ -71,7 +71,7 @@ enum RoundEnd {
 
 impl Execution<'_> {
     /// Prepares the data and runs the rounds; a search for saturation executes its steps before
-    /// them. A capacity search executes its trials instead of rounds.
+    /// them. A capacity search executes trials and no rounds.
     fn execute(&mut self) -> Result<ExperimentEnd, ExperimentError> {
         let first = match &self.search {
             Some(_) => self.schedule.trial(0).seed,

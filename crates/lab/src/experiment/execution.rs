@@ -35,7 +35,7 @@ pub enum ExperimentEnd {
     InstrumentFailed,
     /// The difference of an arm is not in effect, so the arm is INVALID.
     NotInEffect,
-    /// A step of a search for saturation lacks the quantity of its condition.
+    /// A search for saturation could not observe the quantity that its condition names.
     NotObserved,
 }
 
@@ -260,7 +260,7 @@ impl<'a> Execution<'a> {
         }
     }
 
-    /// Returns a run, unless the user has interrupted it: then removes its record.
+    /// Returns a run. If the user has interrupted it, removes its record and returns `None`.
     pub(super) fn discard_if_interrupted(
         &self,
         done: RunResult,
@@ -274,7 +274,7 @@ impl<'a> Execution<'a> {
     }
 
     /// Moves a run of an arm into the record. If the run lost its server, or the difference of its
-    /// arm was not in effect, it is recorded but does not count.
+    /// arm was not in effect, the run is recorded but does not count.
     pub(super) fn record_run(
         &mut self,
         arm: &Arm,

@@ -47,16 +47,17 @@ pub(super) struct ExperimentServers<'a> {
     excerpts: RefCell<BTreeMap<StageId, Vec<Excerpt>>>,
     /// Results of the examples of the first run, by stage.
     results: BTreeMap<StageId, Vec<ExampleResult>>,
-    /// The load that replaces the load of the workload in every run; `None` until it is found.
+    /// The rate or concurrency that replaces that of the workload in every run; `None` until the
+    /// search for saturation has found it.
     pub(super) load: Option<FixedLoad>,
     /// The stages whose data `[setup]` has created and `[teardown]` has not removed, each with the
-    /// arm through whose connections they were created.
+    /// arm whose connections created the data.
     set_up: BTreeMap<StageId, ArmPointId>,
     /// True once a run has ended, even if its record is lost.
     has_ended_run: Cell<bool>,
 }
 
-/// A load that applies to the runs of all arms.
+/// A rate or concurrency of a job that replaces the one in the workload, in the runs of every arm.
 pub(super) struct FixedLoad {
     pub(super) vary: VariedLoad,
     pub(super) value: f64,
@@ -149,7 +150,7 @@ impl<'a> ExperimentServers<'a> {
         Ok(())
     }
 
-    /// Restarts the private server of an arm and reads its settings back, if arms change settings.
+    /// Restarts the private server of an arm and reads the arm's settings back, if arms change any.
     pub(super) fn restart(&mut self, id: ArmPointId) -> Result<(), ExperimentError> {
         let arm = self.arm_point(id);
         let restarted = self.servers.restart(id).map_err(|problem| {
@@ -163,8 +164,8 @@ impl<'a> ExperimentServers<'a> {
         read_back.map_err(|problem| ExperimentError::of(arm, problem))
     }
 
-    /// Connects to every host of every arm. Otherwise an unreachable server would be noticed only
-    /// after the tables of another server have been filled.
+    /// Connects to every host of every arm. Without this check, an unreachable server would be
+    /// noticed only after the tables of another server have been filled.
     fn connect_to_hosts(&self) -> Result<(), ExperimentError> {
         for id in self.servers.arms_with_own_hosts() {
             if self.is_interrupted() {
@@ -340,7 +341,7 @@ impl<'a> ExperimentServers<'a> {
     }
 
     /// Does the same as [`ExperimentServers::run_auxiliary`], and reports the events to `events`,
-    /// even if a part fails.
+    /// even if a statement fails.
     fn run_auxiliary_with_events(
         &self,
         id: ArmPointId,
@@ -409,8 +410,9 @@ impl<'a> ExperimentServers<'a> {
         AfterSteps { result: statements.and(programs).map(drop), interrupted }
     }
 
-    /// Undoes changes before the run during which an earlier process was killed. This may fail if
-    /// they were already undone, or never made.
+    /// Undoes the changes that an earlier process, which was killed, made before its last run:
+    /// executes the statements and programs after a run for every arm. They may fail if the changes
+    /// were already undone, or never made; this is ignored.
     pub(super) fn undo_leftovers(&self) {
         let all = self.order.experiment.arm_points();
         for (index, arm) in all.iter().enumerate() {
@@ -439,7 +441,7 @@ impl<'a> ExperimentServers<'a> {
         self.measure_order(id, planned, order, |_| {})
     }
 
-    /// Builds the parameters of a run of an arm, with a fixed load if one is given.
+    /// Builds the parameters of a run of an arm, with this rate or concurrency if one is given.
     ///
     /// # Errors
     /// A file has changed, or the run would not have the difference of the arm.
@@ -561,8 +563,8 @@ impl<'a> ExperimentServers<'a> {
         InspectedServer { stage: self.servers.stage(id), stop: &self.order.stop }
     }
 
-    /// Restores the data to their state after the load. Returns a sentence for each failure of a
-    /// teardown that this requires.
+    /// Restores the data to their state after the load. If this includes a teardown, returns a
+    /// sentence for each of its failures.
     pub(super) fn restore(&mut self, id: ArmPointId) -> Result<Vec<String>, ExperimentError> {
         match self.order.experiment.restore {
             Restore::None => Ok(Vec::new()),
@@ -615,7 +617,7 @@ pub(super) fn with_causes(error: &ExperimentError) -> String {
     }
 }
 
-/// Leaves only the given statements in an order.
+/// Replaces setup, loads and teardown in the plan of an order by the given statements.
 fn retain_statements(order: &mut Order, statements: &[FixedStatement]) {
     order.plan.setup = statements.to_vec();
     order.plan.loads.clear();

@@ -10,7 +10,7 @@
 //! [`read_results`] compares the arms, using only the record. Before the rounds, a search for
 //! saturation may raise the load of the baseline in steps, to find the load of all runs. A capacity
 //! search has trials in place of rounds; [`read_search`] finds its result from the record alone,
-//! even if another version of the search wrote the record.
+//! even if another version of the search method wrote the record.
 
 mod arm_point;
 mod before_settings;

@@ -72,8 +72,8 @@ pub fn number_of_runs(record: &Path) -> Option<usize> {
 }
 
 /// Removes the record of an experiment that failed before its first run, because it contains no
-/// measurement. If the record is to be kept, adds the end of the experiment and the reason for it
-/// instead.
+/// measurement. If the record is to be kept, does not remove it, but adds the end of the experiment
+/// and the reason for this end.
 pub(super) fn remove_or_explain(order: &ExperimentOrder<'_>, error: &ExperimentError) {
     if number_of_runs(order.record) != Some(0) {
         return;

@@ -38,8 +38,8 @@ pub struct ExperimentOrder<'a> {
 /// The plan in an order has the seed of the run's schedule and values. The experiment replaces the
 /// `record` and `stop` of the order.
 pub trait RunMaker {
-    /// Returns the parameters of a run of an arm, whose schedule and values have this seed; `None`
-    /// if the files of the workload have changed and no longer give a plan.
+    /// Returns the parameters of a run of an arm; `seed` is the seed of the run's schedule and
+    /// values. Returns `None` if the files of the workload have changed and no longer give a plan.
     fn order(&self, arm: &Arm, seed: Seed) -> Option<Order>;
 }
 

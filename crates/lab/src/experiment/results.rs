@@ -27,7 +27,8 @@ pub struct ExperimentResults {
     /// The steps of a search for saturation with their figures, in the order in which they were
     /// executed. They belong to no arm.
     pub steps: Vec<RecordedRun>,
-    /// The other runs with their figures, in the order in which they were executed.
+    /// The runs that are not such steps, with their figures, in the order in which they were
+    /// executed.
     pub runs: Vec<RecordedRun>,
     /// The comparison; `None` before the first look.
     pub comparison: Option<Comparison>,
@@ -38,8 +39,8 @@ pub struct ExperimentResults {
     /// The SLOs of each arm with their results.
     pub slos: Vec<Vec<ArmSlo>>,
     /// The plan of the first run of the baseline that counts, or of its first run if no run counts;
-    /// `None` before the first run. The steps of a search for saturation are ignored, because they
-    /// have other loads.
+    /// `None` before the first run. The steps of a search for saturation are ignored, because their
+    /// rate or concurrency differs.
     pub plan: Option<RunPlan>,
 }
 
@@ -89,7 +90,7 @@ pub fn read_results(
                 steps.push(recorded);
                 continue;
             }
-            // The trials of a search are meant to differ in their load.
+            // The trials of a search are meant to differ in their rate or concurrency.
             if row.phase != Phase::Capacity {
                 let is_of_run = |arm_point: &ArmPointOutline| {
                     arm_point.arm == row.arm && arm_point.point == row.point
@@ -259,7 +260,8 @@ fn arms_of(arm_points: &[ArmPointOutline]) -> Vec<&str> {
     names
 }
 
-/// Compares the arms; the arms of a sweep are compared at each of its points instead.
+/// Compares the arms of an experiment. Returns an empty comparison for a sweep, whose arms are
+/// compared at each point.
 fn compare_arms(
     design: &Design,
     counted: &[CountedRun<'_>],

@@ -30,7 +30,7 @@ pub struct PlannedRun {
     pub server: SimulatedRun,
 }
 
-/// Maximum number of runs of a round. The numbers of random draws are reserved for this many.
+/// Maximum number of runs of a round: the number of random draws that are reserved for a round.
 const MOST_RUNS: u64 = 1 << 16;
 
 /// Number of random draws that are reserved for one attempt at all rounds; the draws of the next

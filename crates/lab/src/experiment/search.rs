@@ -2,8 +2,8 @@
 //!
 //! The progress of a search is a pure function of its parameters and its trials, which are both in
 //! the record. A resumed search therefore continues from its last trial, and every reader of the
-//! record finds the same answer. A reader with another version of the search shows the answer that
-//! was stored at the end of the search.
+//! record finds the same answer. A program with another version of the search method cannot do
+//! this; it shows the answer that was stored at the end of the search.
 
 use std::path::Path;
 
@@ -51,8 +51,8 @@ const MAX_RELATIVE_ERROR: f64 = 1e-12;
 /// Shortest warm-up of a trial.
 const MIN_WARMUP: Nanos = Nanos::from_secs(1);
 
-/// Minimum time between trials in addition to the canary, in which a run ends and the next one
-/// starts.
+/// Minimum time between trials, in addition to the canary: the end of one run and the start of the
+/// next one take this time.
 const TRIAL_OVERHEAD: Nanos = Nanos::from_secs(1);
 
 /// Minimum time between trials, in which an overloaded server becomes idle. In virtual time, the
@@ -145,7 +145,7 @@ pub struct RecordedSearch {
     pub trials: Vec<RecordedTrial>,
     /// The result; `None` if the search has not ended.
     pub capacity: Option<Capacity>,
-    /// Version of the search that stored this result in the record; `None` if the result was
+    /// Version of the search method that stored this result in the record; `None` if the result was
     /// computed from the trials.
     pub stored_method: Option<u32>,
 }
@@ -172,11 +172,11 @@ impl RecordedSearch {
     }
 }
 
-/// Reads the trials of a search, and its result: the stored one if another version of the search
-/// executed the trials.
+/// Reads the trials of a search, and its result. The result is computed from the trials; if another
+/// version of the search method executed the trials, the result is the stored answer.
 ///
 /// # Errors
-/// The record is damaged, or another version of the search executed the trials and stored no
+/// The record is damaged, or another version of the method executed the trials and stored no
 /// answer.
 pub fn read_search(
     path: &Path,
@@ -235,7 +235,8 @@ fn trials_of(content: &ExperimentContent) -> impl Iterator<Item = &RunRow> {
     content.runs.iter().filter(counts)
 }
 
-/// Returns a search of another version, with its recorded trials and its stored answer.
+/// Returns a search by another version of the method, with its recorded trials and its stored
+/// answer.
 fn read_stored_search(
     path: &Path,
     order: CapacityOrder,
@@ -264,8 +265,8 @@ fn read_stored_search(
         let trial = read_trial(&order, &request, row.run, &content.open_run(row.run)?)?;
         trials.push(RecordedTrial { outcome: judged.outcome.clone(), ..trial });
     }
-    // Trials are looked up by their values, so these values must be exactly equal to those of their
-    // trials.
+    // Trials are looked up by their values, so the values in the answer must be exactly those of
+    // the trials.
     for value in [&mut capacity.sustained, &mut capacity.fails].into_iter().flatten() {
         let mut values = trials.iter().map(|trial| trial.trial.value);
         *value = values.find(|known| is_same(*known, *value)).unwrap_or(*value);
@@ -277,19 +278,19 @@ fn is_same(value: f64, stored: f64) -> bool {
     (value / stored - 1.0).abs() < MAX_RELATIVE_ERROR
 }
 
-/// Returns the version of a search and its stored answer, if the record has both.
+/// Returns the version of the search method and the stored answer, if the record has both.
 fn method_and_answer(content: &ExperimentContent) -> Option<(u32, &str)> {
     Some((content.fact(METHOD_FACT)?.parse().ok()?, content.fact(ANSWER_FACT)?))
 }
 
-/// Returns true if another version of the search executed the trials and stored no answer. This
-/// program cannot compute the answer from them.
+/// Returns true if another version of the search method executed the trials and stored no answer.
+/// This program cannot compute the answer from these trials.
 pub fn lacks_answer(content: &ExperimentContent) -> bool {
     is_of_another_search(content) && method_and_answer(content).is_none()
 }
 
-/// Returns true if another version of the search executed the trials. This program can neither
-/// continue nor judge them. The record of a search that has not begun has no facts yet.
+/// Returns true if another version of the search method executed the trials. This program can
+/// neither continue nor judge them. The record of a search that has not begun has no version yet.
 fn is_of_another_search(content: &ExperimentContent) -> bool {
     let method = CapacityOrder::METHOD.to_string();
     content.fact(SEED_FACT).is_some() && content.fact(METHOD_FACT) != Some(&method)

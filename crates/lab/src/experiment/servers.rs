@@ -258,9 +258,9 @@ fn shares_data(one: &Target, other: &Target, varied: &[String]) -> bool {
     }
 }
 
-/// Returns true if two network targets have the same first host and the same database. This is so
-/// at the points of a sweep over the number of hosts, each of which uses the first hosts of one
-/// list.
+/// Returns true if two network targets have the same first host and the same database. The points
+/// of a sweep over the number of hosts have both in common, because each point uses the first hosts
+/// of the same list.
 fn is_first_of(one: &Target, other: &Target) -> bool {
     let first = |target: &Target| {
         let mut endpoint = target.endpoint.clone();

@@ -48,7 +48,7 @@ pub(super) fn setting_of_option(name: &str) -> String {
     }
 }
 
-/// Reads the settings that an arm changes back from its server.
+/// Reads back, from the server of an arm, the settings that the arm changes.
 ///
 /// # Errors
 /// The server has no such setting, uses a different value, or does not answer.
@@ -113,7 +113,7 @@ const COMMAND_LINE: [&str; 6] =
     ["command line", "override", "COMMAND-LINE", "CONFIG", "AUTO", "COMMAND_LINE"];
 
 /// Returns true if a declared value is in effect. MariaDB and MySQL replace a number that they do
-/// not accept; PostgreSQL does not start with such a number.
+/// not accept by one that they do; PostgreSQL refuses to start.
 fn is_in_effect(kind: Kind, declared: &str, effective: &str, origin: &str) -> bool {
     let is_same_number = match (number(declared), number(effective)) {
         (Some(declared), Some(effective)) if kind != Kind::Postgres => declared == effective,

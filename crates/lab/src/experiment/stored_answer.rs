@@ -1,10 +1,10 @@
 //! The answer of a capacity search as JSON, in the form in which it is stored in the record of the
 //! search.
 //!
-//! Another version of the search would choose other trials, so it cannot compute the answer from
-//! the recorded ones; it shows the stored answer. `docs/record.md` describes the document. Every
-//! later version must be able to read it, so fields and names are added, and never renamed or
-//! removed.
+//! A program with another version of the search method would choose other trials. It cannot compute
+//! the answer from the recorded trials, and shows the stored answer. `docs/record.md` describes the
+//! document. Every later version must be able to read the document, so fields and names are added,
+//! and never renamed or removed.
 
 use analyze::capacity::{
     Boundary, Capacity, CapacityOrder, FailReason, Interval, InvalidReason, Irregular, JudgedTrial,
@@ -212,7 +212,7 @@ impl<'v> Fields<'v> {
         }
     }
 
-    /// Reads an optional value of the load, which must be positive.
+    /// Reads an optional rate or concurrency, which must be positive; `None` if it is damaged.
     fn load_or_none(&self, key: &str) -> Option<Option<f64>> {
         self.or_none(key, |value| read_finite(value).filter(|value| *value > 0.0))
     }

@@ -1,5 +1,5 @@
-//! Listening to the statements outside of the runs: the end of `[setup]`, after which `[teardown]`
-//! may run, and the failures of `[teardown]`, which do not end an experiment.
+//! A listener to the statements outside of the runs. It notes the end of `[setup]`, after which
+//! `[teardown]` may run, and the failures of `[teardown]`, which do not end an experiment.
 
 use std::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -26,7 +26,7 @@ struct LastTrial {
     /// Instant from which the server is idle.
     ended: Stamp,
     /// Instant up to which time has been charged to the budget: the end of the trial's schedule.
-    /// Requests that are open at that instant may take up to `drain` longer.
+    /// Requests that are still open then may run for up to `drain` longer.
     charged: Stamp,
 }
 

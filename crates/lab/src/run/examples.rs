@@ -15,7 +15,7 @@ use super::order::{ExampleResult, Order};
 
 /// Examples of the statements of a run, without the values of secret parameters.
 pub(super) struct Examples {
-    /// Examples of each job and part.
+    /// Examples of each job, and of each part of a mix.
     pub(super) excerpts: Vec<Excerpt>,
     /// Examples that may be executed to show their results, because they query the target whose
     /// tables the run fills.
@@ -23,8 +23,8 @@ pub(super) struct Examples {
 }
 
 impl Examples {
-    /// Returns an example of each statement of each job and part. For a plan that is not the run's
-    /// own, returns only the examples that may have results.
+    /// Returns an example of each statement of each job, and of each part of a mix. For a plan that
+    /// is not the run's own, returns only the examples that may have results.
     pub(super) fn of(order: &Order, drivers: &Drivers<AnyDriver>) -> Examples {
         let plan = order.examples_of.as_ref().unwrap_or(&order.plan).with_secrets_hidden();
         let mut examples = Examples { excerpts: Vec::new(), of_main_target: Vec::new() };
@@ -67,8 +67,8 @@ struct Row {
 }
 
 /// Returns the statements with their examples; `None` if there are no statements, or if their
-/// values come from a file whose first record cannot be read here. A pipe is not read here, because
-/// a request of the run would then lack the record.
+/// values come from a file whose first entry cannot be read here. A pipe is not read here, because
+/// a request of the run would then lack the entry.
 fn rows(order: &Order, requests: &Requests, dialect: Dialect) -> Option<Vec<Row>> {
     if requests.statements.is_empty() {
         return None;
@@ -87,8 +87,8 @@ fn rows(order: &Order, requests: &Requests, dialect: Dialect) -> Option<Vec<Row>
     Some(statements.zip(examples).map(row).collect())
 }
 
-/// Reads the records of the first request from a regular file. A pipe is left alone, because it
-/// cannot be read twice.
+/// Reads the entries of the first request from a regular file; `None` for a pipe, which cannot be
+/// read twice.
 fn first_records(order: &Order, feed: &Feed) -> Option<Records> {
     let files = &order.options.files;
     if !files.is_regular(&feed.file).ok()? {

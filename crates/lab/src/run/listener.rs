@@ -109,8 +109,9 @@ impl RecordingListener {
         watch.into_iter().for_each(DatabaseWatch::end);
     }
 
-    /// Ends all observers. The slowest to end comes last; otherwise the others would sample idle
-    /// components in the meantime.
+    /// Ends all observers. The observers of other machines may take the longest to end, so they
+    /// come last: if they came first, the observers of this machine and of the database would
+    /// sample idle components meanwhile.
     pub(super) fn end_observers(&self) {
         let mut machines = self.observers.lock().expect("nothing panics here").machines.take();
         machines.iter_mut().for_each(MachineObservers::end_local);

@@ -53,8 +53,8 @@ impl RunResult {
     }
 }
 
-/// Closes the op-log, notes its result in the record, and returns a description of missing rows.
-/// Discards the op-log instead if the run has measured nothing.
+/// Closes the op-log, notes its result in the record, and returns a description of missing rows. If
+/// the run has measured nothing, only discards the op-log.
 pub(super) fn close_op_log(
     op_log: OpLog,
     finished: &Result<RunOutcome, RunFailure>,

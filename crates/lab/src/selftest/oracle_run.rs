@@ -11,7 +11,7 @@ use workload::{Overrides, Plan};
 
 use crate::target::simulation;
 
-/// The account of the only job of every oracle.
+/// The account under which the only job of every oracle is measured.
 pub(super) const JOB: AccountId = AccountId(0);
 
 /// The lengths of warm-up and window of a run.

@@ -1,11 +1,11 @@
 //! The oracles: simulated servers whose response times are known in closed form, each measured in
 //! twenty independent replications.
 //!
-//! Ten replications would not be enough (decision 14): a standard deviation that is estimated from
-//! ten is below half of the true one in one of 75 cases, but one that is estimated from twenty in
-//! only one of 2,000. Four standard errors are exceeded in one of 1,300 cases. The seeds are the
-//! same everywhere, and in virtual time a seed always gives the same result. An oracle that passes
-//! once therefore passes until the program changes.
+//! Ten replications would not be enough (decision 14): an estimate of the standard deviation from
+//! ten replications is less than half of the true value in one of 75 cases; an estimate from
+//! twenty, in one of 2,000. Four standard errors are exceeded in one of 1,300 cases. The seeds are
+//! the same everywhere, and in virtual time a seed always gives the same result. An oracle that
+//! passes once therefore passes until the program changes.
 
 use engine::Rules;
 use sim::closed_form::{ClosedForm, ClosedLoop, DM1, MDc, MH21, MMc, loss_probability};
@@ -23,18 +23,18 @@ use crate::run_concurrently;
 const REPLICATIONS: u64 = 20;
 
 /// Length of a thorough window, in seconds: the time of 330,000 requests at 700 per second. At a
-/// utilisation of 0.7, this number of requests gives p99 to within 5 % at two standard errors.
-/// Twenty such windows give p99.9 to within 5 % at four standard errors. With independent response
-/// times, two standard errors would take 32,171 requests; correlated response times take 46 times
-/// as many, and four standard errors four times as many again.
+/// utilisation of 0.7, these give p99 to within 5 % at two standard errors. For the same precision,
+/// p99.9 would need 32,171 requests if response times were independent. Because they are
+/// correlated, it needs 46 times as many. For four standard errors it needs four times that number:
+/// 5.9 million. Twenty windows have 6.6 million.
 const WINDOW_S: f64 = 470.0;
 
-/// A simulated server, its load, and the exact values that must be measured.
+/// A simulated server, a workload, and the exact values that must be measured.
 pub(super) struct Oracle {
     /// The name of the server in Kendall's notation, after its number in the project's literature,
     /// if it has one.
     pub(super) name: &'static str,
-    /// The workload file, without its times and its seed.
+    /// The workload file, without `duration`, `warmup` and `seed`.
     pub(super) workload: &'static str,
     /// The URL of the simulated server.
     pub(super) server: &'static str,
@@ -109,8 +109,8 @@ pub(super) const ORACLES: [Oracle; 13] = [
         name: "O3 M/D/2",
         workload: "[read]\nquery = select 1\nrate = 1400\n",
         server: "sim:mdc?service=1ms&servers=2",
-        // This oracle needs the same number of requests, which twice the rate sends in half the
-        // time.
+        // This oracle needs as many requests as the others. At twice the rate, they are sent in
+        // half the time.
         span: Span { warmup_s: 10.0, window_s: WINDOW_S / 2.0 },
         exact: || with_arrivals(&MDc::new(2, 1e-3, 1_400.0), 1_400.0),
         ..ONE_SERVER

@@ -9,7 +9,7 @@ use sim::closed_form::ClosedForm;
 pub enum Estimate {
     /// The mean.
     Mean,
-    /// The quantile at this fraction: this fraction of the times are no longer.
+    /// The quantile at this fraction: the time that this fraction of the times does not exceed.
     Quantile(f64),
 }
 

@@ -1,12 +1,12 @@
 //! The expected scatter of independent replications of a queue.
 //!
 //! The responses of a queue are correlated: an estimate from n of them scatters like an estimate
-//! from n/I independent ones, with an inflation I of 30 to 80 at the loads of the oracles. The
-//! inflation has a closed form for few queues and estimates. The recursions of Lindley (1952) and
-//! of Kiefer and Wolfowitz (1955) give it for all of them: an arrival is served by the server that
-//! is free first, and nothing else is needed to go from one response to the next. The recursions
-//! share no code with the engine or the simulated server and draw their own random numbers. The
-//! means of their estimates are not used, because closed forms give these exactly.
+//! from n/I independent ones, with an inflation I of 30 to 80 at the utilisations of the oracles.
+//! The inflation has a closed form for few queues and estimates. The recursions of Lindley (1952)
+//! and of Kiefer and Wolfowitz (1955) give it for all of them: an arrival is served by the server
+//! that is free first, and nothing else is needed to go from one response to the next. The
+//! recursions share no code with the engine or the simulated server and draw their own random
+//! numbers. The means of their estimates are not used, because closed forms give these exactly.
 
 use base::{Draw, Nanos, Seed, Stream};
 use sim::{Config, Service};

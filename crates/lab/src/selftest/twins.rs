@@ -4,9 +4,9 @@
 //! service times. The twin is exact, as the oracles show, so no statistics are needed here. The
 //! machine can only make requests late, and this has an effect in one direction only: if requests
 //! arrive later at a queue, none of them leaves earlier, and none leaves later by more than the
-//! greatest lateness (Lindley's recursion is monotone and does not stretch). A response time below
-//! that of the twin is therefore a fault of the engine, however busy the machine is. The upper
-//! limit is wide and includes the lateness that the run itself has recorded: it judges the
+//! greatest lateness (Lindley's recursion is monotone, and amplifies no delay). A response time
+//! below that of the twin is therefore a fault of the engine, however busy the machine is. The
+//! upper limit is wide and includes the lateness that the run itself has recorded: it judges the
 //! recording, and not the speed of the machine.
 
 use record::{Histograms, Kind, Totals};
@@ -72,9 +72,9 @@ fn arrivals(totals: &Totals) -> Vec<u64> {
     arrivals
 }
 
-/// Numbers of requests of a run that ended with an answer or a timeout, that were rejected, or that
-/// were left unsent. Answers and timeouts are counted together, because the speed of the machine
-/// decides whether a borderline request times out.
+/// Numbers of the requests of a run by outcome: ended with an answer or a timeout, rejected, or
+/// unsent. Answers and timeouts are counted together, because the speed of the machine decides
+/// whether a borderline request times out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct OutcomeCounts {
     ended: u64,

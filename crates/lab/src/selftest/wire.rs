@@ -1,8 +1,8 @@
 //! Oracles in real time, over loopback, in the protocols of PostgreSQL and MySQL.
 //!
-//! The server is simulated and answers by deadline, on a thread of its own; the driver, the network
-//! and the clock are real. With a constant service time, the twin in virtual time has exactly the
-//! same service times, whatever else the driver sends before time zero.
+//! The server is simulated, and sends each answer at a computed time, on a thread of its own; the
+//! driver, the network and the clock are real. With a constant service time, the twin in virtual
+//! time has exactly the same service times, whatever else the driver sends before time zero.
 
 use std::fmt;
 use std::io;
@@ -200,7 +200,8 @@ impl RealTimeOracle {
         let config = server(self.server);
         let pool = PooledRuns::of(std::slice::from_ref(real));
         let mut findings = match config.stall > Nanos::ZERO {
-            // The closed form describes a fluid; the twin has discrete requests, as the run has.
+            // The closed form treats requests as a continuous flow; the twin has discrete requests,
+            // as the run has.
             true => Vec::new(),
             false => self.compare_with_closed_form(name, plan, &pool),
         };

@@ -43,7 +43,7 @@ pub(crate) fn accept_failed(client: &Address, error: &io::Error) -> Error {
     }
 }
 
-/// Returns a remedy for an untrusted certificate that keeps verification on.
+/// Returns a remedy for an untrusted certificate. The remedy keeps verification on.
 fn remedy(why: &CertificateError) -> &'static str {
     match why {
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {

@@ -1,7 +1,7 @@
 //! The TLS state of one connection, for a client or a server.
 //!
-//! The TLS library does no I/O: records are encrypted and decrypted between the channel's buffers
-//! and the socket. With TLS, too, a request is therefore one write and one read.
+//! The TLS library does no I/O: TLS records are encrypted and decrypted between the channel's
+//! buffers and the socket. With TLS, too, a request is therefore one write and one read.
 
 use std::io::{self, Read, Write};
 use std::task::{Context, Poll, ready};
@@ -12,7 +12,7 @@ use super::end_point;
 use crate::socket::Socket;
 
 /// Maximum number of encrypted bytes that are read from the socket at once: the maximum size of a
-/// record.
+/// TLS record.
 const READ_SIZE: usize = 16 << 10;
 
 /// The encryption that both ends of a connection have negotiated.

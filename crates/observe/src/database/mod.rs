@@ -6,7 +6,8 @@
 //! other sources, it also reads the database's own statistics. [`Postgres`], [`Mysql`] and
 //! [`Sqlite`] hold the queries for each dialect.
 //!
-//! The queries use the same driver as requests do; the driver counts the two separately.
+//! The queries use the same driver as requests do; the driver counts queries and requests
+//! separately.
 
 mod mysql;
 mod postgres;
@@ -226,7 +227,7 @@ struct DatabaseObserver<T> {
     sample_number: u64,
     /// Time at which the next reading is due.
     due: Stamp,
-    /// Time of the last report.
+    /// Time of the last report, since `zero`.
     reported_at: Nanos,
 }
 

@@ -3,9 +3,10 @@
 //!
 //! Each sample reads the process list and InnoDB's open transactions. The list has the state of
 //! each statement. Only the transactions show which statements wait for a row lock, and on which
-//! table. `show processlist` costs the server an eighth of a query over the same list in
-//! `information_schema`, for which the server writes a temporary table to disk. MySQL has the list
-//! in `performance_schema`, where it can be read without a lock, and the row locks in `data_locks`.
+//! table. `show processlist` costs the server an eighth of the time of a query over the same list
+//! in `information_schema`, for which the server writes a temporary table to disk. MySQL has the
+//! list in `performance_schema`, where it can be read without a lock, and the row locks in
+//! `data_locks`.
 //!
 //! Each reading queries `show global status`. If `performance_schema` is on, it also queries the
 //! times of files and the longest waits there.
@@ -55,8 +56,9 @@ const MYSQL_LOCKS: &str = "select concat(object_schema, '.', object_name) as nam
     count(*) as sessions from performance_schema.data_locks where lock_status = 'WAITING' \
     group by 1";
 
-/// Query for the times of files that sessions wait for, and for the longest waits overall, in
-/// seconds. Reads of data are reported separately from writes, which happen in the background.
+/// Query for the times of the file accesses for which sessions wait (reads of data, the log, the
+/// binary log), and for the longest waits overall, in seconds. Writes of data happen in the
+/// background, so reads of data are queried separately.
 const WAITS: &str = "select concat(event_name, '/read'), sum_timer_read / 1e12, count_read \
     from performance_schema.file_summary_by_event_name \
     where event_name = 'wait/io/file/innodb/innodb_data_file' \
@@ -329,9 +331,9 @@ impl Mysql {
         Ok(sampler)
     }
 
-    /// Samples the activity of the sessions. Transactions are read before the process list.
-    /// Otherwise a transaction that ends between the two readings would be attributed to an idle
-    /// session.
+    /// Samples the activity of the sessions. Transactions are read before the process list. In the
+    /// opposite order, a transaction that begins between the two readings would be attributed to a
+    /// session that is idle in the list.
     pub(super) async fn sample_sessions<C: Connection>(
         &mut self,
         session: &mut SampledSession<C>,
@@ -365,7 +367,7 @@ impl Mysql {
         Ok(())
     }
 
-    /// Counts the answer to [`MYSQL_LOCKS`].
+    /// Adds the sessions in an answer to [`MYSQL_LOCKS`] to the tally.
     fn count_locks(&self, reply: &Table, tally: &mut Tally) {
         let Some([name, sessions]) = column_positions(reply, ["name", "sessions"]) else { return };
         for row in &reply.rows {
@@ -446,8 +448,8 @@ impl Mysql {
             let is_locked = transaction.is_some_and(|one| one.is_waiting);
             let mut wait = if is_locked { "Lock:row".to_owned() } else { wait(state) };
             // MySQL has no state for a wait for the client's file. The server's socket shows such a
-            // wait: it holds no unread request, because a statement that loads rows reads all data
-            // at once.
+            // wait: it holds no unread request, because a statement that loads rows reads data as
+            // soon as they arrive.
             let is_read = waiting.is_some_and(|it| !it.has_unread_request);
             if wait == RUNNING && is_load_from_client(info) && is_read {
                 wait = CLIENT_READ[1].to_owned();

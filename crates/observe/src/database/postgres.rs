@@ -70,10 +70,10 @@ fn activity_query(names: &[&str], version: u64) -> String {
         .replace("NAMES", &literals.collect::<Vec<String>>().join(", "))
 }
 
-/// Returns [`ACTIVITY`] for an observed program and for a version of the server. It has two more
-/// columns for the client's address and port. A third column describes the idle time of the
-/// session: longer than a switch between processes takes, or so long that the session counts as
-/// unused.
+/// Returns [`ACTIVITY`] for an observed program and a version of the server, with three more
+/// columns: the client's address, its port, and the class of the session's idle time. The class is
+/// `spare` after 5 s outside of a transaction: the session counts as unused. It is `long` after 4
+/// ms, which is more than a switch between processes takes, and null before.
 fn program_activity_query(version: u64) -> String {
     let columns = "as pids, host(client_addr) as address, client_port as port, \
         case when state = 'idle' and clock_timestamp() > state_change + interval '5 s' \
@@ -104,8 +104,8 @@ const LOCKS: &str = "with l as materialized (select pid, locktype, mode, granted
     select w.relation::regclass::text as name, count(distinct w.pid) as sessions from w \
     where w.relation is not null group by 1";
 
-/// Returns [`LOCKS`] for a version of the server. Before version 12, a server materialises without
-/// the keyword.
+/// Returns [`LOCKS`] for a version of the server. Before version 12, a server materialises the
+/// subquery without the keyword.
 fn locks_query(version: u64) -> String {
     match version {
         ..120_000 => LOCKS.replace("as materialized", "as"),
@@ -352,8 +352,8 @@ fn clients(activity: &Table) -> Vec<SessionClient> {
     activity.rows.iter().filter_map(|row| client(row, places)).collect()
 }
 
-/// Returns the client of a session. `places` are the positions of the columns with its address and
-/// port.
+/// Returns the client of a session; `None` over a Unix socket. `places` are the positions of the
+/// columns with its address and port.
 fn client(row: &[Option<String>], places: [usize; 2]) -> Option<SessionClient> {
     let [address, port] = places.map(|place| text(row, place));
     SessionClient::from_reported(address, port)
@@ -436,7 +436,8 @@ fn ids(list: &str) -> Vec<u64> {
 
 /// Parallel workers with the same activity.
 struct ParallelWorkers<'a> {
-    /// Processes of the sessions for which the workers work. The server may not show all of them.
+    /// Process ids of the sessions for which the workers work: one id for each worker whose session
+    /// the server shows.
     leaders: Vec<u64>,
     /// Name that the workers inherit from these sessions.
     name: &'a str,
@@ -577,7 +578,7 @@ fn autovacuum(query: &str) -> String {
     }
 }
 
-/// Counts the answer to [`LOCKS`].
+/// Adds the sessions in an answer to [`LOCKS`] to the tally.
 fn count_locks(locks: &Table, tally: &mut Tally) {
     let Some([name, sessions]) = column_positions(locks, ["name", "sessions"]) else { return };
     for row in &locks.rows {

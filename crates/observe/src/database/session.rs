@@ -1,4 +1,5 @@
-//! The observer's session, in which every wait has a time limit.
+//! The observer's session, in which every wait has a time limit. The watch, to which the session
+//! belongs, is the [`DatabaseWatch`](super::DatabaseWatch).
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -16,7 +17,7 @@ use crate::sample::Sample;
 /// between two samples, so the wait for the next sample needs no additional wake-up.
 const POLL_INTERVAL: Nanos = Nanos::from_millis(200);
 
-/// Time limit for an answer during the watch.
+/// Time limit for an answer before the watch is over.
 const ANSWER_TIMEOUT: Nanos = Nanos::from_secs(10);
 
 /// Time limit for all outstanding answers together, once the watch is over.
@@ -154,7 +155,7 @@ impl<C: Connection> SampledSession<C> {
         }
     }
 
-    /// Returns the id that the server gave to the session at the login.
+    /// Returns the id that the server gave to the session at the login; `None` if it gave none.
     pub(super) fn id(&self) -> Option<SessionId> {
         self.connection.session_id()
     }
@@ -210,7 +211,7 @@ impl<C: Connection> SampledSession<C> {
         }
     }
 
-    /// Runs a query that may be refused, and does not report a refusal.
+    /// Runs a query that may be refused; `None` if it is refused. The refusal is not reported.
     pub(super) async fn query_unless_refused(
         &mut self,
         sql: &str,

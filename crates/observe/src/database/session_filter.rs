@@ -165,7 +165,8 @@ impl<'a> SessionFilter<'a> {
 }
 
 impl<'a> RecognitionData<'a> {
-    /// Returns the sockets of an observed program.
+    /// Returns the sockets of an observed program; `None` if sessions are recognised by names and
+    /// ids.
     pub(super) fn sockets(self) -> Option<&'a SocketSnapshot> {
         match self {
             RecognitionData::Sockets(sockets) => Some(sockets),

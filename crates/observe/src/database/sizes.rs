@@ -79,15 +79,16 @@ impl Extent {
         Some(())
     }
 
-    /// Returns the allocated bytes if the total length of the files is within 12.5 % of the size
-    /// that the server reports (`says`). The two may differ because the server keeps writing.
+    /// Returns the allocated bytes if the total length of the files is within 12.5 % of the length
+    /// that the server reports; otherwise `None`. The two may differ because the server keeps
+    /// writing.
     fn allocated_if_length_matches(self, reported_length: u64) -> Option<u64> {
         (self.length.abs_diff(reported_length) <= reported_length / 8).then_some(self.allocated)
     }
 }
 
 /// Returns the extent of a file of PostgreSQL with its segments, and its maps of free space and
-/// visibility ("Database File Layout" in the manual).
+/// visibility ("Database File Layout" in the manual). `None` if the file is not visible.
 fn relation_extent(base: &Path) -> Option<Extent> {
     let mut extent = Extent::default();
     extent.add(base)?;
@@ -103,7 +104,8 @@ fn relation_extent(base: &Path) -> Option<Extent> {
     Some(extent)
 }
 
-/// Returns the extent of the files in a folder, without those in subfolders.
+/// Returns the extent of the files in a folder, without those in subfolders; `None` if the folder
+/// cannot be read.
 fn folder_extent(path: &Path) -> Option<Extent> {
     let mut extent = Extent::default();
     for entry in fs::read_dir(path).ok()? {

@@ -2,9 +2,9 @@
 //!
 //! SQLite's counters describe only one connection. The driver therefore adds up the counters of its
 //! statements over all connections ([`driver::Driver::counters`]). There are no sessions to sample.
-//! A session reads the file's own statistics, which blocks no writer if there is a write-ahead log.
-//! With a rollback journal, each query would be a further reader whose lock delays writers, so only
-//! the sizes of the files are read.
+//! The observer's session reads the file's own statistics, which blocks no writer if there is a
+//! write-ahead log. With a rollback journal, each query would be a further reader whose lock delays
+//! writers, so only the sizes of the files are read.
 //!
 //! This module examines the files and never opens them: when a process closes a file, it releases
 //! all locks that it holds on the file, including those of its other connections (fcntl(2)).
@@ -94,7 +94,8 @@ impl Sqlite {
         Ok(())
     }
 
-    /// Returns the size in bytes of the database file, or of the file whose name has this suffix.
+    /// Returns the size in bytes of the database file, or of the file whose name has this suffix;
+    /// `None` if there is no such file.
     fn bytes(&self, suffix: &str) -> Option<u64> {
         std::fs::metadata(with_suffix(&self.file, suffix)).ok().map(|found| found.len())
     }

@@ -17,7 +17,8 @@ const MAX_NAMES: usize = 64;
 /// [`LONGEST_NAME`].
 const OTHER_NAME: &str = "other";
 
-/// Maximum number of statements that are counted in one sample: those for which most sessions wait.
+/// Maximum number of statements that are counted in one sample: those in which the most sessions
+/// wait for locks.
 const MAX_STATEMENTS: usize = 8;
 
 /// A sum that only grows, with its unit.
@@ -32,12 +33,12 @@ struct CumulativeSum {
 /// Sessions whose activity is counted.
 #[derive(Clone, Debug)]
 pub enum ObservedSessions {
-    /// Sessions of this load generator. The waits of other sessions do not count as its time. The
-    /// sessions are recognised by the ids that the server assigned to them, otherwise by name.
-    /// `None` if only the name of the observer's own session is known.
+    /// Sessions of this load generator. The waits of other sessions do not count as waits of the
+    /// generator. The sessions are recognised by the ids that the server assigned to them or, if
+    /// these are unknown, by name. `None` if only the name of the observer's own session is known.
     Ours(Option<OwnSessions>),
     /// Sessions of the observed program of a scope, recognised by their sockets. If none can be
-    /// recognised, the sessions of all clients.
+    /// recognised, the sessions of all clients are counted.
     Program(Scope),
     /// Sessions of all clients.
     AllClients,
@@ -47,8 +48,8 @@ pub enum ObservedSessions {
 #[derive(Debug)]
 pub(super) struct Tally {
     observed: ObservedSessions,
-    /// True once a session was recognised as ours, or if the ids of our sessions are known.
-    /// Otherwise a proxy between client and server may have changed the names of sessions, so the
+    /// True once a session was recognised as ours, or if the ids of our sessions are known. If it
+    /// is false, a proxy between client and server may have changed the names of sessions, so the
     /// sessions of all clients are counted.
     are_ours_identified: bool,
     sums: BTreeMap<(ComponentKind, String), CumulativeSum>,
@@ -273,7 +274,7 @@ impl Tally {
     }
 
     /// Returns a sample with the value zero for each sum that has not been reported yet, because
-    /// zero was its value before it began.
+    /// each sum was zero before its first count.
     pub(super) fn take_initial_values(&mut self) -> Sample {
         let mut sample = Sample::default();
         for ((kind, metric), counted) in &mut self.sums {

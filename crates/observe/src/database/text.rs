@@ -140,8 +140,8 @@ fn nested_comment_length(rest: &str) -> usize {
 
 /// Returns the length in bytes of a quoted string. A string that is cut off extends to the end of
 /// the text. So does a string with a quote after a backslash: settings of the session
-/// (`standard_conforming_strings`, `NO_BACKSLASH_ESCAPES`) decide if that quote ends the string, so
-/// the text after it may still be a value.
+/// (`standard_conforming_strings`, `NO_BACKSLASH_ESCAPES`) decide whether that quote ends the
+/// string, so the text after it may still be a value.
 fn quoted_length(rest: &str, quote: char) -> usize {
     let mut characters = rest.char_indices().skip(1).peekable();
     let mut is_escape = false;

@@ -97,7 +97,7 @@ impl Hierarchy {
         (0..=parts.len()).rev().map(group).collect()
     }
 
-    /// Returns the lowest limit that `read` finds in the groups. A group need not set a limit.
+    /// Returns the lowest limit that `read` finds in the groups; [`NONE`] if no group sets a limit.
     fn lowest_limit<T: PartialOrd + ToString>(
         &self,
         root: &Root,
@@ -110,7 +110,7 @@ impl Hierarchy {
     }
 }
 
-/// Returns the number of processors that a group may keep busy.
+/// Returns the number of processors that a group may keep busy; `None` without a limit.
 pub(crate) fn cpu_quota(root: &Root, version: Version, group: &str) -> Option<f64> {
     let (quota, period) = match version {
         Version::V2 => {
@@ -127,7 +127,7 @@ pub(crate) fn cpu_quota(root: &Root, version: Version, group: &str) -> Option<f6
     (period > 0).then(|| quota as f64 / period as f64)
 }
 
-/// Returns the number of bytes of memory that a group may use.
+/// Returns the number of bytes of memory that a group may use; `None` without a limit.
 pub(crate) fn memory_limit(root: &Root, version: Version, group: &str) -> Option<u64> {
     match version {
         Version::V2 => root.number(&format!("{group}/memory.max")),

@@ -31,7 +31,7 @@ pub enum Rule {
 /// * Swap in use: unused pages stay there. 64 MiB.
 /// * Load averages: the previous run raises them. The checks of a run and `assay doctor` read the
 ///   use of the processors instead.
-/// * Round trips: a median of five varies. The longer one may be twice the shorter one.
+/// * Round trips: a median of five varies. The longer median may be twice the shorter one.
 /// * Limits of open files, soft and hard, which depend on the shell: a run that needs more is
 ///   refused, so they do not affect a result.
 /// * Calibrations: they were measured at different times. They measure the machine, whose own facts
@@ -41,12 +41,13 @@ pub enum Rule {
 /// * The time before a trial of a capacity search: it varies, and counts against the budget.
 /// * The mark of a sweep over the number of hosts: the hosts themselves are in the target.
 /// * Sizes of a database and of its tables: the same rows fill pages differently, and deleted rows
-///   are cleaned up at any time. A tenth; MySQL and MariaDB estimate the sizes of indexes and
-///   extend them by whole extents, so a quarter.
-/// * The defaults of settings: the settings themselves are compared.
+///   are cleaned up at any time. A tenth for the database. A quarter for a table and its indexes:
+///   MySQL and MariaDB estimate the sizes of indexes and extend them by whole extents.
+/// * The number of settings, and their defaults: the settings themselves are compared.
 /// * The reason why a server's own statistics could not be read: it does not affect a result.
 /// * The identity of a server: an experiment uses it to find out whether two arms have reached the
 ///   same server.
+/// * Available clock sources: the clock source in use is compared.
 /// * The label: a name for the run.
 pub const RULES: [(&str, Rule); 23] = [
     (host::MEMORY_TOTAL, Rule::Factor(1.01)),
@@ -106,7 +107,7 @@ impl Rule {
     }
 }
 
-/// Parses two numbers, in ascending order.
+/// Parses two numbers, and returns them in ascending order; `None` if one is not a number.
 fn numbers((a, b): (&str, &str)) -> Option<[f64; 2]> {
     let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
     let (a, b) = (number(a)?, number(b)?);

@@ -11,7 +11,8 @@ pub(super) fn facts(root: &Root) -> [Fact; 3] {
     [host::LOAD_1M, host::LOAD_5M, host::LOAD_15M].map(|name| (name, average(words.next())))
 }
 
-/// Parses a load average: the average number of tasks that were running or ready to run.
+/// Parses a load average: the average number of tasks that were running, ready to run, or waiting
+/// for a disk (`proc_loadavg(5)`).
 fn average(word: Option<&str>) -> Option<String> {
     let number = word?.parse::<f64>().ok()?;
     (number.is_finite() && number >= 0.0).then(|| format!("{number:.2}"))

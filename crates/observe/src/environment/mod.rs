@@ -52,7 +52,8 @@ pub fn read(root: &Root, folder: &Path) -> Vec<(String, String)> {
     facts.into_iter().map(|(name, value)| (name.to_owned(), fact_value(value))).collect()
 }
 
-/// Returns a value in the form in which it is stored: one line without control characters.
+/// Returns a value in the form in which it is stored: one line without control characters, or
+/// [`UNKNOWN`].
 fn fact_value(value: Option<String>) -> String {
     let line = value.map(|value| printable(value.trim()).chars().take(LONGEST_VALUE).collect());
     line.filter(|line: &String| !line.is_empty()).unwrap_or_else(|| UNKNOWN.to_owned())

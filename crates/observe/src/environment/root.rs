@@ -33,13 +33,14 @@ impl Root {
         Root::new("/")
     }
 
-    /// Returns the content of a file, with a replacement character for invalid UTF-8.
+    /// Returns the content of a file, with a replacement character for invalid UTF-8; `None` if it
+    /// cannot be read.
     pub(crate) fn text(&self, path: &str) -> Option<String> {
         self.text_prefix(path, LONGEST_FILE)
     }
 
-    /// Returns the first bytes of a file. Further bytes are not read, because the kernel generates
-    /// such files while they are read, and some are long.
+    /// Returns the first bytes of a file; `None` if it cannot be read. Further bytes are not read,
+    /// because the kernel generates such files while they are read, and some are long.
     pub(crate) fn text_prefix(&self, path: &str, bytes: u64) -> Option<String> {
         let mut content = Vec::new();
         let file = File::open(self.0.join(path)).ok()?;
@@ -85,7 +86,7 @@ impl Root {
         entries.flatten().take(MOST_ENTRIES).filter_map(number).collect()
     }
 
-    /// Returns the target of a link.
+    /// Returns the target of a link; `None` if it cannot be read.
     pub(crate) fn link(&self, path: &str) -> Option<String> {
         let target = self.0.join(path).read_link().ok()?;
         Some(target.to_string_lossy().into_owned())

@@ -12,7 +12,7 @@ use record::metric::disk;
 use crate::environment::Root;
 use crate::sample::{Sample, Sampler};
 
-/// Prefixes of block devices that are not disks.
+/// Prefixes of the names of block devices that are not disks.
 const NON_DISK_PREFIXES: [&str; 4] = ["loop", "ram", "zram", "sr"];
 
 /// Maximum number of disks that are reported.

@@ -91,7 +91,7 @@ enum ProcessorScope {
     One(u32),
 }
 
-/// Reads the use of the processors while `wait` runs.
+/// Returns the use of the processors while `wait` runs; `None` if it cannot be read.
 pub fn measure_during(root: &Root, wait: impl FnOnce()) -> Option<ProcessorShares> {
     let before = Ticks::read(root);
     wait();

@@ -29,7 +29,7 @@ impl Sampler for Tcp {
     }
 }
 
-/// Finds the value under a name.
+/// Returns the value under a name; `None` if there is none.
 fn number(snmp: &str, name: &str) -> Option<u64> {
     let mut lines = snmp.lines().filter_map(|line| line.strip_prefix("Tcp:"));
     let (names, values) = (lines.next()?, lines.next()?);

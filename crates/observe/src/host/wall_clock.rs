@@ -43,7 +43,8 @@ impl Sampler for WallClock {
     }
 }
 
-/// Returns the wall clock minus the monotonic clock, in nanoseconds.
+/// Returns the wall clock minus the monotonic clock, in nanoseconds; `None` if every attempt to
+/// read both was interrupted.
 fn offset() -> Option<i64> {
     (0..MAX_ATTEMPTS).find_map(|_| {
         let before = Monotonic.now();

@@ -37,7 +37,7 @@ struct Listener {
 }
 
 /// Finds the processes at a location; `None` if the location names no process of this machine.
-/// `option` is the user's means to name them.
+/// `option` is the user's means to name the processes, for the remedy.
 ///
 /// # Errors
 /// No process was found; the error is the reason, with a remedy.

@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(updated(&mut OtherTargets::of(&[]), &planted), (None, vec![]));
     }
 
-    /// The database behind a proxy is unknown.
+    /// Expects a proxy not to count as a database, because the database behind it is unknown.
     #[test]
     fn proxy_is_not_a_database() {
         let mut targets = OtherTargets::of(&[ServerLocation::Port(5_432)]);

@@ -26,10 +26,11 @@ const MAX_SCAN_SHARE: f64 = 0.003;
 /// last scan for a new scan to take place.
 const SCAN_THRESHOLD_S: f64 = 0.05;
 
-/// Minimum processor time, in ticks, of a program that is reported by name.
+/// Minimum processor time, in ticks, that a program must have used to be reported by name.
 const MIN_NAMED_TICKS: u64 = 10;
 
-/// Minimum share of a processor since the first scan of a program that is reported by name.
+/// Minimum share of a processor that a program must have used since the first scan to be reported
+/// by name.
 const MIN_NAMED_SHARE: f64 = 0.01;
 
 /// Maximum number of programs that are reported by name.
@@ -38,8 +39,8 @@ const MAX_NAMED_PROGRAMS: usize = 16;
 /// Process id of `kthreadd`, the parent of all kernel threads.
 const KTHREADD: u32 = 2;
 
-/// Maximum number of ancestors of a process that are followed. It ends the search if the parents
-/// form a cycle.
+/// Maximum number of ancestors of a process that are followed. This limit ends the search if the
+/// parents form a cycle.
 const MAX_ANCESTORS: usize = 64;
 
 /// The processes of both sides, and the processor time that they have used together.
@@ -187,9 +188,9 @@ impl OtherPrograms {
         self.processes = found;
     }
 
-    /// Returns, for processes that have ended since the last scan, the ticks that they had used by
-    /// that scan, grouped by their nearest ancestor that has not ended. Once the ancestor has
-    /// waited for them, its own times include all time that they used.
+    /// Returns the ticks that ended processes had used by the last scan, by ancestor. Only
+    /// processes that have ended since that scan count, each for its nearest ancestor that has not
+    /// ended. Once the ancestor has waited for them, its own times include all time that they used.
     fn ended_since(&self, found: &BTreeMap<u32, OtherProcess>) -> BTreeMap<u32, u64> {
         let is_still_running = |number: &u32, other: &OtherProcess| {
             found.get(number).is_some_and(|now| now.stat.started == other.stat.started)
@@ -245,7 +246,8 @@ fn thread_run_time(files: &mut Files<'_>) -> Nanos {
     Nanos(ran.unwrap_or_default())
 }
 
-/// Returns the processor time of the whole machine from the sample, in seconds.
+/// Returns the processor time of the whole machine from the sample, in seconds; `None` if the
+/// sample does not have it.
 fn machine_busy_s(sample: &Sample) -> Option<f64> {
     let machine = ObservedComponent::here(ComponentKind::Host).to_string();
     let mut readings = sample.readings.iter();

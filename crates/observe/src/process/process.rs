@@ -147,9 +147,9 @@ impl Process {
         self.sample_in_detail(files, place, detail)
     }
 
-    /// Reads only the run time of the process's only thread, if nothing else is due and the process
-    /// is not a parent, whose `stat` also has the use of its children. `None` if the process must
-    /// be read in full.
+    /// Reads only the run time of the process's only thread. `None` if the process must be read in
+    /// full, because something else is due, or because the process is a parent: only its `stat` has
+    /// the use of its children.
     fn sample_briefly(
         &mut self,
         files: &mut Files<'_>,

@@ -53,8 +53,8 @@ impl Pair {
         self.0.saturating_add(self.1)
     }
 
-    /// Divides `whole` in the proportion of the two counters. If both are zero, the first part is
-    /// the whole.
+    /// Divides `whole` in the proportion of the two counters. If both are zero, the first part of
+    /// the result is `whole`.
     pub(super) fn divide(self, whole: u64) -> Pair {
         let sum = u128::from(self.0) + u128::from(self.1);
         if sum == 0 {

@@ -35,7 +35,8 @@ pub(super) fn read(files: &mut Files<'_>, number: u32) -> Option<&'static str> {
     role_of_title(&files.read(format_args!("proc/{number}/cmdline"))?)
 }
 
-/// Returns the role in a title. A cluster's name may come first: `postgres: main: startup`.
+/// Returns the role in a title; `None` if it has none. The name of a cluster may come before the
+/// role: `postgres: main: startup`.
 fn role_of_title(title: &str) -> Option<&'static str> {
     let title = title.trim_end_matches(['\0', ' ']).strip_prefix("postgres: ")?;
     let title = title.split_once(": ").map_or(title, |(_, after)| after);

@@ -1,7 +1,7 @@
 //! The database behind a proxy that accepts the target's connections.
 //!
 //! The proxy's own connections lead to the locations at which the database listens on this machine.
-//! Only the owner of the proxy and root can see them.
+//! Only the owner of the proxy and root can see these connections.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -23,7 +23,7 @@ pub(crate) type FindServers = fn(&HashSet<u32>, &[u16]) -> Vec<ServerLocation>;
 /// Maximum number of samples between two searches. A search reads all connections of the machine.
 const LONGEST_PAUSE: u32 = 16;
 
-/// The reason why databases are not searched for.
+/// The reason why the databases behind a proxy are not searched for.
 const NOT_VISIBLE: &str =
     "the connections of the proxy are not visible: run Assay as its user or as root";
 
@@ -72,8 +72,9 @@ impl Upstream {
         Ok(Some(self.group.sample(files, None)))
     }
 
-    /// Searches for the databases, unless the last search was too recent, and returns their
-    /// processes. The search is repeated because a proxy may connect to another database later.
+    /// Searches for the databases and returns their processes. If the last search was too recent,
+    /// returns an empty set without a search. The search is repeated because a proxy may connect to
+    /// another database later.
     fn find(
         &mut self,
         files: &mut Files<'_>,
@@ -112,7 +113,8 @@ impl Upstream {
     }
 }
 
-/// Returns true if a process has the name of a database; otherwise it may be a second proxy.
+/// Returns true if a process has the name of a database. A process with another name may be a
+/// second proxy.
 pub(super) fn is_database(files: &mut Files<'_>, number: u32) -> bool {
     let name = files.read(format_args!("proc/{number}/comm"));
     name.is_some_and(|name| DATABASE_PROGRAMS.contains(&name.trim()))
@@ -172,7 +174,8 @@ mod tests {
         assert_eq!(found("postgres", None), [0_u32; 0]);
     }
 
-    /// A pooler may open its first connection later.
+    /// Expects the search to be repeated until it finds a database, because a pooler may open its
+    /// first connection later.
     #[test]
     fn database_that_was_not_found_is_searched_for_again() {
         let planted = planted("postgres");
@@ -187,7 +190,8 @@ mod tests {
         assert_eq!(samples.collect::<Vec<_>>(), [false, true]);
     }
 
-    /// A second database appears when a pool for another database is used, or after a failover.
+    /// Expects a later search to find a second database, which appears when a pool for another
+    /// database is used, or after a failover.
     #[test]
     fn second_database_is_found_later() {
         let stat = Stat { parent: 1, threads: 1, started: 1, ..Stat::default() };

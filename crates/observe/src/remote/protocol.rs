@@ -18,7 +18,7 @@ use crate::sample::{Missing, Sample};
 /// Version of this protocol.
 pub(super) const VERSION: u64 = 1;
 
-/// Key in the greeting by which an `assay` process recognises another one.
+/// Key in the greeting by which an `assay` process recognises another `assay` process.
 const GREETING: &str = "assay-observe";
 
 /// Maximum number of bytes of a line.

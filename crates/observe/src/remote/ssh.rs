@@ -306,7 +306,8 @@ fn ssh_problem(host: &RemoteHost, error_output: &str) -> String {
     }
 }
 
-/// Returns the last line that is not empty, cleaned for a record and without its final period.
+/// Returns the last line that is not empty, cleaned for a record and without its final period;
+/// `None` if there is no such line.
 fn last_line(error_output: &str) -> Option<String> {
     let line = error_output.lines().rev().map(sanitised).find(|line| !line.is_empty())?;
     Some(line.trim_end_matches('.').to_owned())

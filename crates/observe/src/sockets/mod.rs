@@ -34,7 +34,7 @@ use crate::scope::{Scope, ServerLocation};
 
 /// Number of samples between two requests for an address family that has no connections, while the
 /// other family has some. The requests are rare because the kernel searches all of its tables for
-/// each.
+/// each request.
 const UNUSED_FAMILY_EVERY: u32 = 8;
 
 /// Connections of one side, with the sums of their counters.
@@ -138,7 +138,7 @@ impl CumulativeCounters {
 }
 
 impl SideConnections {
-    /// Starts a sample, and returns the counters of the last one.
+    /// Starts a sample, and returns the counters of the last sample.
     fn begin_sample(&mut self) -> HashMap<[u8; 40], OpenConnectionCounters> {
         self.now = SideState { awaiting: Some(0), ..SideState::default() };
         std::mem::take(&mut self.open_connections)
@@ -286,7 +286,8 @@ impl Sockets {
         read
     }
 
-    /// Searches for a pooler between the observed program and the target, or reads its connections.
+    /// Searches for a pooler between the observed program and the target. If the pooler has been
+    /// found before, reads its connections instead.
     fn find_pooler(&mut self, root: &Root, held_sockets: &HashSet<u32>) -> io::Result<()> {
         let diagnostics = match &mut self.diagnostics {
             Some(diagnostics) => diagnostics,

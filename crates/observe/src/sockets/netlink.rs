@@ -56,8 +56,8 @@ impl Diagnostics {
         Ok(Diagnostics { socket, buffer: vec![0; BUFFER_BYTES], sequence: 0 })
     }
 
-    /// Sends a request, and passes each socket of the answer to `on_socket` until it returns
-    /// `DumpControl::Stop`.
+    /// Sends a request, and passes each socket of the answer to `on_socket` until this function
+    /// returns `DumpControl::Stop`.
     ///
     /// # Errors
     /// The kernel refuses the request, or does not answer in time.

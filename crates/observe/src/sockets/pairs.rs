@@ -130,7 +130,7 @@ pub(crate) struct SocketSnapshot {
     unix_pairs: Vec<SocketPair>,
     /// The program's sockets; `None` if unknown.
     held_sockets: Option<HashSet<u32>>,
-    /// Client sockets whose owner is known: the program, or another one.
+    /// Client sockets whose owner is known: the observed program, or another program.
     known_sockets: HashSet<u32>,
     /// True if the last reading of all connections was complete.
     is_complete: bool,

@@ -207,8 +207,8 @@ impl MachineSockets {
         }
     }
 
-    /// Returns the path at the other end of each connection of a process over a Unix socket, if the
-    /// path is wanted.
+    /// Returns, for the connections of a process over Unix sockets, the paths at the other end that
+    /// are wanted.
     fn unix_peer_paths(
         &self,
         sockets: &HashSet<u32>,

@@ -41,8 +41,8 @@ struct Sessions<'d, D> {
     is_second_target: bool,
 }
 
-/// Returns the observer's reports once `is_reached` is true of them, while a session of `driver` is
-/// idle and a session of `other` runs a query.
+/// Returns the observer's reports once `is_reached` returns true for them, while a session of
+/// `driver` is idle and a session of `other` runs a query.
 fn observe_idle_and_busy<D: Driver>(
     server: &Server,
     [driver, other]: [&D; 2],
@@ -53,7 +53,7 @@ fn observe_idle_and_busy<D: Driver>(
     observe_sessions(server, &sessions, endless, is_reached)
 }
 
-/// Returns the observer's reports of these sessions once `is_reached` is true of them.
+/// Returns the observer's reports of these sessions once `is_reached` returns true for them.
 fn observe_sessions<D: Driver>(
     server: &Server,
     sessions: &Sessions<'_, D>,
@@ -204,7 +204,8 @@ async fn connect_with_equal_ids<D: Driver>(rt: &Rt, drivers: [&D; 2]) -> [D::Con
     found
 }
 
-/// Sessions are numbered from one on both servers, and the user is the same.
+/// Expects a session of another client to be recognised although a session of the run at a second
+/// server has the same id and user. Both servers number their sessions from one.
 #[test]
 fn session_of_a_second_server_does_not_hide_another_client() {
     let servers = [(); 2].map(|()| start_private(&Options::mariadb()));
@@ -261,7 +262,8 @@ fn second_target_with_another_user_of_the_same_server_is_ours() {
     second_target_is_ours(&server, [&main, &second], &ON_MARIADB);
 }
 
-/// The run has no session at the observed server, for example because its jobs use another server.
+/// Expects no session to count as ours if the run has no session at the observed server, for
+/// example because its jobs use another server.
 #[test]
 fn sessions_of_others_are_not_ours_if_the_run_has_none() {
     let server = start_private(&Options::postgres());

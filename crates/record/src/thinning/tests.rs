@@ -21,7 +21,7 @@ fn thinned(kind: SampleKind, samples: &[Sample]) -> Vec<ThinnedRow> {
     rows
 }
 
-/// Returns a sample each second from `from` on.
+/// Returns samples with these values, one per second, the first at second `from`.
 fn each_second(from: u64, values: impl IntoIterator<Item = f64>) -> Vec<Sample> {
     (from..).map(Nanos::from_secs).zip(values).collect()
 }
@@ -30,7 +30,8 @@ fn points(rows: &[ThinnedRow]) -> Vec<Sample> {
     rows.iter().map(|row| (row.at, row.value)).collect()
 }
 
-/// Returns the mean of the readings except the first, weighted by the time since the previous one.
+/// Returns the mean of the samples, each weighted by the time since the one before. The first has
+/// no weight.
 fn mean(points: &[Sample]) -> f64 {
     let weighted = points.windows(2).map(|pair| {
         let weight = pair[1].0.saturating_sub(pair[0].0).as_secs_f64();
@@ -53,7 +54,7 @@ fn is_near(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-9 * one.abs().max(other.abs()).max(1.0)
 }
 
-/// Compares rows with their samples; returns the first difference.
+/// Compares rows with their samples; returns the first difference, or `None` if they agree.
 fn difference(kind: SampleKind, samples: &[Sample], rows: &[ThinnedRow]) -> Option<&'static str> {
     let kept = points(rows);
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return None };
@@ -212,7 +213,7 @@ fn planted_faults_of_merging_are_noticed() {
     );
 }
 
-/// Samples of four hours with gaps, falls and repeated values.
+/// Generates samples of up to four hours, with pauses, falls and repeated values.
 fn samples() -> impl Strategy<Value = Vec<Sample>> {
     let step = (1u64..40_000, 0u32..2_000);
     prop::collection::vec(step, 2..800).prop_map(|steps| {

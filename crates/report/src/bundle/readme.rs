@@ -106,7 +106,7 @@ pub fn bundle_readme(view: &BundleView, runs: &[BundledRun]) -> String {
     )
 }
 
-/// Returns the paragraph on how to repeat the record. It follows the command line of the record.
+/// Returns the paragraph below the command line of the record, on how to repeat the record.
 fn repetition_paragraph(view: &BundleView) -> String {
     if let Some(command) = &view.repeat {
         return format!(

@@ -24,8 +24,8 @@ struct Row<'r> {
     runs: Vec<u32>,
 }
 
-/// Formats all facts and settings as CSV: one row for each value in an arm, with the numbers of the
-/// runs that have it.
+/// Formats all facts and settings as CSV: one row for each distinct value of a fact in an arm, with
+/// the numbers of the runs that have this value.
 pub fn bundle_settings(runs: &[BundledRun]) -> String {
     let mut rows = rows(runs);
     rows.sort_by(|one, other| (one.arm, one.name).cmp(&(other.arm, other.name)));

@@ -68,7 +68,7 @@ fn rows(view: &BundleView, runs: &[BundledRun]) -> Vec<(String, String)> {
     rows
 }
 
-/// Returns the fact and the reason if its value is not disclosed; `None` if it is.
+/// Returns a fact whose value is not disclosed, with the reason; `None` for a disclosed fact.
 fn undisclosed_fact((name, value): &(String, String)) -> Option<(String, String)> {
     if let Some(source) = name.strip_prefix(MISSING) {
         return Some((format!("samples of {}", cell(source)), escaped(value)));
@@ -81,8 +81,8 @@ fn undisclosed_fact((name, value): &(String, String)) -> Option<(String, String)
     Some((format!("value of {}", cell(name)), why.to_owned()))
 }
 
-/// Returns the names of parameters and keys that have a secret value in a command line or in plans,
-/// in order.
+/// Returns the names of the parameters and keys that have a secret value in a command line or in
+/// plans, sorted and each once.
 pub fn secret_names<'t>(command: &str, plans: impl IntoIterator<Item = &'t str>) -> Vec<String> {
     let of_plans = plans.into_iter().flat_map(str::lines).filter_map(secret_of_line);
     let mut names = secrets_of_command(command);
@@ -92,15 +92,15 @@ pub fn secret_names<'t>(command: &str, plans: impl IntoIterator<Item = &'t str>)
     names
 }
 
-/// Returns the key of a plan's line if the value of the key contains a secret.
+/// Returns the key of a plan's line whose value contains a secret; `None` for any other line.
 fn secret_of_line(line: &str) -> Option<String> {
     let (key, value) = line.split_once(" = ")?;
     value.contains(HIDDEN).then(|| key.trim().to_owned())
 }
 
-/// Returns the names of a command's arguments of the form `NAME=(secret)` and of its arguments
-/// whose value is a URL or a data source name with a
-/// password. Such a URL without `NAME=` before it is named `url`.
+/// Returns the names of the arguments of a command that contain a secret: arguments of the form
+/// `NAME=(secret)`, and arguments whose value is a URL or a data source name with a password. Such
+/// a URL without `NAME=` before it is named `url`.
 fn secrets_of_command(command: &str) -> Vec<String> {
     let argument = |end: usize| command[..end].rsplit([' ', '\'']).next().unwrap_or_default();
     let of_parameters = command.match_indices(HIDDEN).filter_map(|(at, _)| {

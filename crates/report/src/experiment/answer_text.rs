@@ -7,7 +7,7 @@ use base::printable;
 use crate::page::Table;
 use crate::text::{Grid, Style, wrap};
 
-/// Width of a label and the gap after it.
+/// Width of a label and the blanks after it.
 const LABEL_WIDTH: usize = 11;
 
 /// Blanks before a table.

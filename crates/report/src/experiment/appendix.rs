@@ -14,7 +14,8 @@ const MOST_VALUES: usize = 3;
 
 /// The part of the report that follows the answer.
 pub(super) struct Appendix {
-    /// A row for each check that objected: its name, and the counts of each arm.
+    /// A row for each check that objected: its name, and for each arm the numbers of runs to which
+    /// it objected.
     pub(super) checks: Vec<Vec<String>>,
     /// The sentence about the checks that did not object.
     pub(super) other_checks: String,

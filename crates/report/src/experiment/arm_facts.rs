@@ -53,8 +53,7 @@ impl ArmFacts {
         }
     }
 
-    /// Returns the distinct values of a fact in all arms, except unknown ones; `None` if there are
-    /// none.
+    /// Returns the distinct known values of a fact in all arms; `None` if no value is known.
     pub(super) fn distinct(&self, name: &str) -> Option<String> {
         let mut distinct: Vec<&str> = Vec::new();
         for value in self.by_name.get(name)?.iter().flat_map(|(values, _)| values) {

@@ -14,7 +14,7 @@ const NOT_JUDGED: &str = "not judged";
 pub(super) struct JudgedBet<'v> {
     /// Name of the arm.
     pub(super) arm: &'v str,
-    /// Value of the varied key at the point.
+    /// Value of the varied key at the point; `None` unless the experiment is a sweep.
     pub(super) point: Option<&'v str>,
     /// The bet.
     pub(super) bet: &'v Bet,
@@ -56,7 +56,7 @@ impl JudgedBet<'_> {
 /// Meaning of an undecided outcome.
 const CONTAINS_AN_END: &str = " (the interval contains an end of the range)";
 
-/// Returns the bets on an arm with their outcomes.
+/// Returns the bets on an arm with their outcomes, as sentences.
 pub(super) fn of_arm(arm: &ArmComparison) -> impl Iterator<Item = String> + '_ {
     arm.changes.iter().flat_map(|change| {
         change.bets.iter().map(move |(bet, outcome)| sentence::bet(bet, *outcome, change))

@@ -23,7 +23,8 @@ pub struct CapacityView {
     pub trials: Vec<TrialView>,
     /// The result; `None` if the search has not ended.
     pub found: Option<Capacity>,
-    /// Number of servers, or starts of a server, on which the trials ran; `None` if it is unknown.
+    /// Number of different servers, or of different starts of one server, on which the trials ran;
+    /// `None` if it is unknown.
     pub server_starts: Option<u32>,
     /// Version of the search whose result was stored in the record; `None` if the result was
     /// computed from the trials.
@@ -47,9 +48,9 @@ pub struct TrialView {
 
 impl CapacityView {
     /// Returns the verdict on a complete search. Trials beyond the capacity have errors and
-    /// backlogs on purpose, so only the trials that confirmed the value are judged. INVALID if
-    /// nothing was confirmed for a reason other than the conditions; SUSPECT if the result is
-    /// irregular.
+    /// backlogs on purpose, so only the trials that confirmed the value are judged. The verdict is
+    /// INVALID if no value was confirmed and unmet conditions are not the reason; it is SUSPECT if
+    /// the result is irregular.
     pub(super) fn verdict(&self) -> Status {
         let Some(found) = &self.found else { return Status::Invalid };
         if found.sustained.is_none() && !self.misses_conditions() {
@@ -67,8 +68,7 @@ impl CapacityView {
         }
     }
 
-    /// Returns true if no value meets the conditions, or the confirmed value did not hold in the
-    /// final trial.
+    /// Returns true if no value meets the conditions, or if the hold at the confirmed value failed.
     pub(super) fn misses_conditions(&self) -> bool {
         let is_missed = |why: &Irregular| {
             matches!(
@@ -95,8 +95,7 @@ impl CapacityView {
         self.confirming().map(|it| it.run).collect()
     }
 
-    /// Returns the numbers of the valid runs at the smallest value above the sustained one that
-    /// fails.
+    /// Returns the numbers of the valid runs at the smallest failing value above the sustained one.
     pub(super) fn failing_runs(&self) -> Vec<u32> {
         let counts = |it: &&TrialView| self.is_at_failing_value(it) && it.trial.invalid.is_empty();
         self.trials.iter().filter(counts).map(|it| it.run).collect()
@@ -107,14 +106,14 @@ impl CapacityView {
         self.found.as_ref().is_some_and(|found| found.fails == Some(it.trial.value))
     }
 
-    /// Returns the highest value that passes although a lower one fails. If there is one, no
-    /// interval describes the boundary.
+    /// Returns the highest value that passes although a lower one fails; `None` if there is none.
+    /// No interval describes a boundary with such a value.
     pub(super) fn highest_passing_beyond(&self) -> Option<f64> {
         self.found.as_ref()?.irregular.iter().find_map(Irregular::passes_beyond)
     }
 
-    /// Returns the sentence that states the measures of all confirming trials together, by
-    /// condition. A single one of these trials may be undecided.
+    /// Returns the sentence with the measures of all confirming trials together, by condition. A
+    /// single trial may be undecided. `None` if there are no measures.
     fn confirmation(&self) -> Option<String> {
         let trials: Vec<&TrialView> =
             self.confirming().filter(|it| matches!(it.trial.phase, Phase::Confirm(_))).collect();
@@ -189,28 +188,29 @@ impl CapacityView {
         nearest
     }
 
-    /// Returns the checks that object to trials at the confirmed value, once for each objection.
+    /// Returns the checks that are suspect or invalid in trials at the confirmed value, once for
+    /// each such trial.
     pub(super) fn objections(&self) -> impl Iterator<Item = CheckKind> {
         self.confirming().flat_map(|it| Self::objections_to(it).map(|(kind, _)| kind))
     }
 
-    /// Returns the checks that object to a trial. If conditions of the search limit failed requests
-    /// and are met, failed requests are no reason to doubt the value.
+    /// Returns the checks that are suspect or invalid in a trial. If conditions of the search limit
+    /// failed requests and are met, failed requests are no reason to doubt the value.
     pub(super) fn objections_to(trial: &TrialView) -> impl Iterator<Item = (CheckKind, Status)> {
         let are_limited = trial.trial.limited_failures > 0 && trial.trial.errors == 0;
         let objections = trial.verdict.objections.iter().copied();
         objections.filter(move |(kind, _)| !are_limited || *kind != CheckKind::Errors)
     }
 
-    /// Returns the most frequent limiter of the trials that confirmed the value.
+    /// Returns the most frequent limiter of the trials that confirmed the value, if there are any.
     pub(super) fn limiter(&self) -> Option<Component> {
         let all: Vec<Component> = self.confirming().map(|it| it.limiter).collect();
         let votes = |one: &Component| all.iter().filter(|other| *other == one).count();
         all.iter().copied().max_by_key(votes)
     }
 
-    /// Returns the number of connections if it limits the load. The confirmed value is then not the
-    /// capacity of the server.
+    /// Returns the number of connections if their limit restricts the load; otherwise `None`. A
+    /// value confirmed under such a limit is not the capacity of the server.
     pub(super) fn limit_of_connections(&self) -> Option<u64> {
         let of = |why: &Irregular| match why {
             Irregular::LimitedBy(
@@ -222,19 +222,20 @@ impl CapacityView {
         self.found.as_ref()?.irregular.iter().find_map(of)
     }
 
-    /// Returns the length of the final trial; empty if none was asked for.
+    /// Returns the length of the hold; empty if no hold was requested.
     pub(super) fn hold_length(&self) -> String {
         self.order.hold.map_or_else(String::new, |hold| hold.to_string())
     }
 
-    /// Returns the final trial, if it was made and is valid.
+    /// Returns the valid trial of the hold, if there is one.
     fn final_trial(&self) -> Option<&TrialView> {
         let is_final =
             |it: &&TrialView| it.trial.phase == Phase::Hold && it.trial.invalid.is_empty();
         self.trials.iter().rfind(is_final)
     }
 
-    /// Returns the failure of the final trial in words, with its reason and the run to look at.
+    /// Returns a sentence that says that the hold failed, and why, with a command that shows the
+    /// failed trial.
     fn failed_hold_text(&self, value: f64, record: &str) -> String {
         let reason = self.final_trial().map_or_else(String::new, |it| {
             let report = report_of_run(record, it.run);
@@ -243,13 +244,14 @@ impl CapacityView {
         format!("Irregular: {} did not hold for {}{reason}", self.value(value), self.hold_length())
     }
 
-    /// Returns true if a final trial was asked for and made, and the generator did not fail in it.
+    /// Returns true if a hold was requested, and at least one of its trials was valid.
     pub(super) fn was_held(&self, found: &Capacity) -> bool {
         let is_not_held = |why: &Irregular| matches!(why, Irregular::NotHeld { .. });
         self.order.hold.is_some() && !found.irregular.iter().any(is_not_held)
     }
 
-    /// Returns in words that every final trial was invalid, with the run to look at.
+    /// Returns a sentence that says that every trial of the hold was invalid, with a command that
+    /// shows the last one.
     fn invalid_hold_text(&self, value: f64, record: &str) -> String {
         let last = self.invalid_holds().last();
         let look = last.map_or_else(String::new, |it| {
@@ -265,7 +267,7 @@ impl CapacityView {
         )
     }
 
-    /// Returns the number of the invalid final trials and their checks in words.
+    /// Returns the number of invalid trials of the hold in words, with the checks that they failed.
     fn invalid_holds_in_words(&self) -> String {
         let of_trial = |it: &TrialView| it.trial.invalid.clone();
         let checks: BTreeSet<String> = self.invalid_holds().flat_map(of_trial).collect();
@@ -412,8 +414,9 @@ impl CapacityView {
         format!("{look}, or relax the condition")
     }
 
-    /// Returns the run with the most slow requests at the smallest value that fails, if fewer than
-    /// half of its requests are slow. Such slowness is intermittent.
+    /// Returns, of the runs at the smallest value that fails, the one with the largest share of
+    /// requests beyond the bound. `None` if this share is half or more, because then most requests
+    /// are slow.
     fn run_with_few_slow_requests(&self) -> Option<u32> {
         let binding = self.found.as_ref()?.binding?;
         let failing = self.failing_runs();
@@ -479,8 +482,8 @@ impl CapacityView {
         }
     }
 
-    /// Returns in words that even at low loads, up to `value`, a fraction `share` of the requests
-    /// exceeds the bound of the condition at `position`, with the run to look at.
+    /// Returns in words that a fraction `share` of the requests exceeds the bound of the condition
+    /// at `position` even at low loads, up to `value`, with a command that shows the run.
     fn load_independent_text(
         &self,
         (position, value, share): (usize, f64, f64),
@@ -553,8 +556,8 @@ impl CapacityView {
         numbers
     }
 
-    /// Returns the result of the final trial of a confirmed value in words, or that every final
-    /// trial was invalid; `None` if no value was confirmed or no final trial was asked for.
+    /// Returns the result of the hold at a confirmed value in words, or that every trial of the
+    /// hold was invalid; `None` if no value was confirmed or no hold was requested.
     fn hold_result(&self, found: &Capacity) -> Option<String> {
         found.sustained?;
         let hold = self.order.hold?;
@@ -611,7 +614,7 @@ impl TrialView {
         matches!(self.outcome, TrialOutcome::Fail(FailReason::Errors { .. }))
     }
 
-    /// Returns the reason of the outcome in words.
+    /// Returns the reason for the outcome in words.
     pub(super) fn reason(&self, order: &CapacityOrder) -> String {
         match &self.outcome {
             TrialOutcome::Pass => self.measures_text(order),
@@ -649,7 +652,7 @@ impl TrialView {
         texts.collect::<Vec<String>>().join("; ")
     }
 
-    /// Returns the reason without the words that repeat the outcome.
+    /// Returns the reason for the outcome, without the words that repeat the outcome.
     pub(super) fn short_reason(&self, order: &CapacityOrder) -> String {
         match &self.outcome {
             TrialOutcome::Undecided { condition, .. } => self.measure_text(order, *condition),
@@ -735,7 +738,7 @@ pub(super) mod tests {
 
     const RECORD: &str = "my search.assay";
 
-    /// Returns the settings of a search for the highest rate with a p99 of 20 ms.
+    /// Returns the settings of a search for the highest rate with a p99 below 20 ms.
     pub(in crate::experiment) fn order() -> CapacityOrder {
         let slo = Slo {
             text: "p99(read) < 20ms".to_owned(),
@@ -991,7 +994,8 @@ pub(super) mod tests {
         assert_eq!(view.answers(RECORD), answers);
     }
 
-    /// An example is a pool that shares four sessions among 1,000 clients.
+    /// A larger load would wait for the same few connections, for example for the four sessions
+    /// that a pool shares among 1,000 clients.
     #[test]
     fn search_limited_by_connections_suggests_no_larger_load() {
         let mut view = search();
@@ -1004,7 +1008,7 @@ pub(super) mod tests {
         assert_eq!(view.irregularity_text(&why, RECORD), words);
     }
 
-    /// Returns a search whose only trial, at 3/s, fails because of two failed requests of [batch].
+    /// Returns a search whose only trial fails at 3/s: two requests of the job `batch` failed.
     fn always_failing() -> CapacityView {
         let mut view = search();
         let mut failed = trial(3.0, Phase::Bracket, 0);

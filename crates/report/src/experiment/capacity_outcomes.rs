@@ -57,8 +57,8 @@ impl CapacityView {
         several.map_or_else(String::new, |it| format!("; the trials are of {it} server starts"))
     }
 
-    /// Returns the outcomes of the trials with the names of the checks that object, for answers
-    /// that do not list these checks line by line.
+    /// Returns the outcomes of the trials with the names of the objecting checks, for answers that
+    /// do not list these checks line by line.
     pub(super) fn counts(&self) -> String {
         let text = self.outcomes();
         let mut checks: Vec<&str> = self.objections().map(CheckKind::name).collect();

@@ -91,8 +91,8 @@ pub(super) fn case_of_validity(arm: &ArmView, is_strict: bool) -> TestCase {
     }
 }
 
-/// Returns the test case that the arms differ only in what was declared. Its text also lists the
-/// differences that may follow from a declared one.
+/// Returns the test case that passes if the arms differ only in what was declared. Its text also
+/// lists the differences that may follow from a declared one.
 pub(super) fn case_of_undeclared(
     arms: &[ArmView],
     [undeclared, others]: [&[DifferenceView]; 2],
@@ -111,7 +111,7 @@ pub(super) fn case_of_undeclared(
     }
 }
 
-/// Returns the test case that the machine did not change between the arms.
+/// Returns the test case that passes if the machine did not change between the arms.
 pub(super) fn case_of_machine(status: Status, sentences: &[String], is_strict: bool) -> TestCase {
     TestCase {
         group: TestGroup::Validity,
@@ -200,7 +200,7 @@ fn case_of_trials(search: &CapacityView, is_strict: bool) -> TestCase {
     }
 }
 
-/// Returns the test case that the conditions of a search can be met.
+/// Returns the test case that passes if some value meets the conditions of a search.
 fn case_of_capacity(view: &ExperimentView, search: &CapacityView) -> TestCase {
     let is_sustained = search.found.as_ref().is_some_and(|found| found.sustained.is_some());
     TestCase {

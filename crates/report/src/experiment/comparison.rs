@@ -27,14 +27,13 @@ pub struct ComparisonView {
     /// The comparison; `None` if it was refused.
     pub comparison: Option<Comparison>,
     /// Repetitions of the first experiment: the record of each, and the comparison of its changes
-    /// with the changes in the first.
+    /// with the changes in the first experiment.
     pub repetitions: Vec<(String, RepetitionView)>,
-    /// Limits of regressions.
+    /// Limits for the regression of metrics, with their outcomes.
     pub limits: Vec<JudgedLimit>,
     /// Changes of the machine between arms of one experiment.
     pub machine: Vec<MachineView>,
-    /// Differences between arms of one experiment, and between rounds of an arm, that are not
-    /// declared.
+    /// Undeclared differences between arms of one experiment, and between rounds of an arm.
     pub undeclared: Vec<DifferenceView>,
     /// Facts that differ between groups whose runs were not interleaved, or between arms of one
     /// experiment if a declared difference may explain why the fact differs.
@@ -77,7 +76,8 @@ impl ComparisonView {
         })
     }
 
-    /// Returns true if a declared metric or a limit could not be compared.
+    /// Returns true if a declared metric, or a metric with a limit for its regression, could not be
+    /// compared.
     pub fn lacks_metric(&self) -> bool {
         let lacks_change = self.declared_changes().any(|(_, change)| change.compared.is_err());
         let repeated = self.repetitions.iter().flat_map(|(_, repetition)| &repetition.metrics);
@@ -85,7 +85,8 @@ impl ComparisonView {
         lacks_change || lacks_limit || repeated.into_iter().any(RepeatedMetric::is_missing)
     }
 
-    /// Returns true if a limit was exceeded, or a repetition contradicts the first answer.
+    /// Returns true if a limit for regressions was exceeded, or if a repetition contradicts the
+    /// first answer.
     pub fn misses_condition(&self) -> bool {
         let exceeded = Ok(RegressionOutcome::Exceeded);
         let contradicts = RepetitionOutcome::Contradicts;

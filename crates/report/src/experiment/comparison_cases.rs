@@ -53,7 +53,7 @@ fn case_of_change(view: &ComparisonView, arm: &ArmComparison, change: &MetricCha
     }
 }
 
-/// Returns the cases of a repetition, which begin with the name of its record.
+/// Returns the cases of a repetition. Their names begin with the name of its record.
 fn repetition_cases_of_record(
     (record, view): &(String, RepetitionView),
 ) -> impl Iterator<Item = TestCase> + '_ {

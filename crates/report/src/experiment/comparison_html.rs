@@ -107,8 +107,8 @@ fn judged_runs(view: &ComparisonView) -> String {
     }
 }
 
-/// Returns one line for each different objection. An accepted objection has its reason. Any other
-/// has its remedy, because the answer already states its reason.
+/// Returns one line for each different objection: with the reason if the objection was accepted,
+/// otherwise with the remedy, because the answer already states the reason.
 fn objections(view: &ComparisonView, place: PageMedium) -> Vec<Line> {
     let line = |one: &ObjectionView| {
         let kind = one.objection.kind().name();

@@ -12,7 +12,7 @@ use super::view::{ArmLimiter, ExperimentState, ExperimentView, RunPhase, RunView
 use crate::number::{count, significant, trimmed};
 use crate::words;
 
-/// A check that objects to runs with the state `counts`.
+/// A check that is suspect or invalid in runs with the state `counts`.
 pub(super) struct ObjectingCheck {
     pub(super) kind: CheckKind,
     /// Gravest status in any of these runs.
@@ -44,9 +44,9 @@ impl ExperimentView {
         self.runs.iter().filter(is_judged).collect()
     }
 
-    /// Returns the word of the verdict with the number of runs to which a check objects with this
-    /// gravity: `SUSPECT, 1 of 120 runs`. Without such runs, or before the experiment has ended, it
-    /// is the word alone.
+    /// Returns the word of the verdict with the number of runs in which a check has this status or
+    /// a graver one: `SUSPECT, 1 of 120 runs`. Without such runs, or before the experiment has
+    /// ended, it is the word alone.
     pub(super) fn verdict_in_words(&self) -> String {
         let verdict = self.verdict();
         verdict_of_runs(verdict, self.runs_of_verdict(), &self.all_judged_runs())
@@ -61,8 +61,8 @@ impl ExperimentView {
         }
     }
 
-    /// Returns the number of judged runs to which a check objects as gravely as the verdict; 0 if
-    /// the experiment is VALID or unfinished.
+    /// Returns the number of judged runs in which a check is as grave as the verdict; 0 if the
+    /// experiment is VALID or unfinished.
     fn runs_of_verdict(&self) -> usize {
         let verdict = self.verdict();
         let counts = self.state == ExperimentState::Complete && verdict.objects();
@@ -70,8 +70,8 @@ impl ExperimentView {
         if counts { self.judged_runs().into_iter().filter(is_as_grave).count() } else { 0 }
     }
 
-    /// Returns the reason for the verdict, which follows the verdict on the same line: `check
-    /// send-lag objects`.
+    /// Returns the text that follows the verdict on the same line and gives the reason for it:
+    /// `check send-lag objects`.
     pub(super) fn reason(&self) -> String {
         let reasons: Vec<String> = match self.state {
             ExperimentState::Complete => self.doubts().collect(),
@@ -104,9 +104,10 @@ impl ExperimentView {
         }
     }
 
-    /// Returns the checks that object: `check backlog objects`, or, with the number of runs of
-    /// each, `2 checks object: backlog (3), send-lag (8)`. If the number of runs with any objection
-    /// differs from the number of runs of the verdict, the former is added: ` in 9 of 18 runs`.
+    /// Returns the suspect or invalid checks in words: `check backlog objects`, or, with the number
+    /// of runs of each, `2 checks object: backlog (3), send-lag (8)`; `None` if none objects. The
+    /// number of runs with any objection follows if it differs from the number of runs of the
+    /// verdict: ` in 9 of 18 runs`.
     fn objections_in_words(&self) -> Option<String> {
         let judged = self.judged_runs();
         let objected = judged.iter().filter(|run| !run.objections.is_empty()).count();
@@ -163,7 +164,8 @@ impl ExperimentView {
         }
     }
 
-    /// Returns the checks that object with their worst finding and the remedy for it.
+    /// Returns the checks that are suspect or invalid in judged runs, each with its worst finding
+    /// and the remedy.
     pub(super) fn objecting(&self) -> Vec<ObjectingCheck> {
         let judged = self.judged_runs();
         let of_cause = |check: &Check| {
@@ -183,8 +185,8 @@ impl ExperimentView {
         self.remedies().into_iter().map(check).collect()
     }
 
-    /// Returns a row for each check: its name, and the numbers of runs with the state `counts` in
-    /// which it passed, is SUSPECT, is INVALID, and was not possible.
+    /// Returns a row for each check: its name, and how many of the runs with the state `counts` had
+    /// each finding: passed, SUSPECT, INVALID, not possible. A number that is 0 is left empty.
     pub(super) fn check_rows(&self) -> Vec<Vec<String>> {
         let counted: Vec<&RunView> = self.runs.iter().filter(|run| run.state == "counts").collect();
         let checks = || counted.iter().flat_map(|run| &run.checks);
@@ -202,7 +204,7 @@ impl ExperimentView {
     }
 
     /// Returns the evidence for the limiters of a search: at the confirmed value, and at the
-    /// smallest value above it that fails by the measures of its trials together.
+    /// smallest value above it that fails when its trials are judged together.
     pub(super) fn limiters_of_search(&self, search: &CapacityView) -> Vec<(String, ArmLimiter)> {
         let found = search.found.as_ref();
         let limiter = |value: Option<f64>, runs: &[u32], state: &str| {
@@ -241,7 +243,8 @@ impl ExperimentView {
     }
 }
 
-/// Returns the word of a verdict with the number of runs that it is about, if there are any.
+/// Returns the word of a verdict, followed by the number of runs that are the reason for it:
+/// `SUSPECT, 1 of 120 runs`, where `all` is `120 runs`. Returns the word alone if that number is 0.
 pub(super) fn verdict_of_runs(verdict: Status, runs: usize, all: &str) -> String {
     match runs {
         0 => verdict.verdict().to_owned(),
@@ -254,7 +257,8 @@ fn rounds_in_words(number: u32) -> String {
     format!("{} {verb}", count(number.into(), "round"))
 }
 
-/// Returns the worst check of a kind that objects, with the number of its run.
+/// Returns the worst suspect or invalid check of this kind, with the number of its run; `None` if
+/// there is none.
 fn worst<'r>(kind: CheckKind, runs: &[&'r RunView]) -> Option<(u32, &'r Check)> {
     let found = runs.iter().flat_map(|run| run.checks.iter().map(|check| (run.number, check)));
     let found = found.filter(|(_, check)| check.kind == kind && check.status.objects());
@@ -273,7 +277,7 @@ fn finding(run: u32, worst: &Check, runs: &[&RunView]) -> String {
     format!("in {objecting} of {of}, worst in run {run}: {sentence}{}", accepted_limit(worst))
 }
 
-/// Returns the distance of a check's value from its limit.
+/// Returns the distance of a check's value from its limit; 0 if one of them is missing.
 fn excess(check: &Check) -> f64 {
     let both = check.value.zip(check.limit);
     both.map_or(0.0, |(value, limit)| (value - limit).abs())
@@ -380,8 +384,8 @@ mod tests {
         assert!(page.contains("Checks of all runs"), "{page}");
     }
 
-    /// An INVALID verdict that follows from one run counts that run alone, and not other runs to
-    /// which checks object less gravely.
+    /// If an INVALID verdict follows from one run, the verdict counts that run alone, and not the
+    /// runs in which checks are only SUSPECT.
     #[test]
     fn verdict_counts_the_runs_that_it_follows_from() {
         let mut view = suspect();
@@ -485,7 +489,7 @@ mod tests {
 
     /// Run 5 confirmed 740/s. The runs 3, 6 and 8 fail at 820/s, and the undecided run 7 counts
     /// with them. Run 9 fails at 790/s, but the runs 9 and 10 together pass at this value. Run 11
-    /// is excluded.
+    /// is excluded, because it is invalid.
     #[test]
     fn trials_at_the_confirmed_value_and_the_lowest_that_fails_name_their_limiter() {
         let mut search = search();

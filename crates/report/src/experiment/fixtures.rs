@@ -26,12 +26,12 @@ use super::view::{
 };
 use crate::text::Style;
 
-/// Returns the answer from the full text of an experiment, without wrapped lines.
+/// Returns the answer of an experiment as text, without wrapped lines.
 pub(super) fn text_of(view: &ExperimentView) -> String {
     answer_text(view, &Style { color: false, width: usize::MAX })
 }
 
-/// Returns a setting of the server that differs between the first two arms, undeclared.
+/// Returns an undeclared difference: a setting of the server differs between the first two arms.
 pub(super) fn undeclared_setting() -> DifferenceView {
     DifferenceView {
         kind: "setting",

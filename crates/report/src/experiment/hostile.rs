@@ -1,5 +1,5 @@
-//! Tests of texts from outside in the answer of an experiment: none acts on a terminal, is markup,
-//! or begins a line of its own.
+//! Tests that texts from outside are harmless in the answer of an experiment: none acts on a
+//! terminal, is markup, or begins a line of its own.
 
 use analyze::compare::ArmId;
 use analyze::{EmptySuccess, ErrorSummary};
@@ -133,7 +133,7 @@ fn check_harmless(what: &str, text: &str) {
     assert!(text.contains("alert"), "{what} does not show the text");
 }
 
-/// Checks that a page, an XML document or Markdown has no tag of the text.
+/// Checks that a page, an XML document or Markdown has none of the tags in [`WORDS`] as markup.
 #[track_caller]
 fn check_no_markup(what: &str, text: &str) {
     // Markdown shows an escaped character as it is.

@@ -59,8 +59,8 @@ pub fn experiment_html(view: &ExperimentView) -> String {
     out.into_text("Made by assay from the record of an experiment.")
 }
 
-/// Returns the figures of a sweep that show why its points are limited, each with its index among
-/// all figures.
+/// Returns the figures of a sweep that show the evidence for the limiters of its points, each with
+/// its index among all figures.
 fn evidence<'f>(view: &ExperimentView, drawn: &[&'f Figure]) -> Vec<(usize, &'f Figure)> {
     let limiters = view.sweep.iter().flat_map(|sweep| view.limiters_of_sweep(sweep));
     let names = limiters.filter_map(|(_, limiter)| figure_with_evidence(limiter.component));
@@ -173,7 +173,7 @@ impl AnswerLines {
     }
 }
 
-/// Returns the reasons to doubt the answer, the checks that object first.
+/// Returns the reasons to doubt the answer, the suspect or invalid checks first.
 fn doubts(view: &ExperimentView) -> Vec<Line> {
     let objecting = view.objecting().into_iter();
     let checks = objecting
@@ -191,7 +191,7 @@ fn doubts(view: &ExperimentView) -> Vec<Line> {
     checks.chain(others.into_iter().flat_map(line)).collect()
 }
 
-/// Writes the lines that are folded; a single line is shown. `errors` are quotations.
+/// Writes lines that are folded unless there is only one. `errors` are written as quotations.
 fn write_folded(out: &mut Document, lines: &[Line], errors: &[Line]) {
     let write = |out: &mut Document| {
         out.lines(lines);

@@ -208,7 +208,7 @@ fn row(arms: &[ArmView], arm: &ArmComparison, change: &MetricChange) -> Value {
     row
 }
 
-/// Returns the fields of a row that depend on the values.
+/// Returns the fields of a metric's row that depend on its values.
 fn compared_fields(change: &MetricChange) -> Value {
     // Metrics that are compared by difference are fractions: their difference is in percentage
     // points.

@@ -22,7 +22,7 @@ use crate::text::one_line;
 use crate::words;
 
 /// Returns the sentences that answer the question, or the reason why there are none. `record` is
-/// the path of the record in their commands.
+/// the path of the record, for the commands in these sentences.
 pub fn answers(view: &ExperimentView, record: &str) -> Vec<String> {
     let unfinished = match view.state {
         ExperimentState::Complete => None,
@@ -84,9 +84,9 @@ impl ExperimentView {
         self.arms.iter().map(|arm| arm.name.as_str()).collect()
     }
 
-    /// Returns the checks that object to runs, with a remedy for each, in the order of
-    /// [`CheckKind::ALL`]. In a search, only the runs at the confirmed value count, because other
-    /// runs fail on purpose.
+    /// Returns the checks that are suspect or invalid in runs, with a remedy for each, in the order
+    /// of [`CheckKind::ALL`]. In a search, only the runs at the confirmed value count, because
+    /// other runs fail on purpose.
     pub(super) fn remedies(&self) -> Vec<(CheckKind, &'static str)> {
         let of_arm = |arm: &ArmView| {
             let runs = arm.validity.invalid.iter().chain(&arm.validity.suspect);
@@ -105,12 +105,14 @@ impl ExperimentView {
         all.map(|kind| (kind, remedy(kind))).collect()
     }
 
-    /// Returns the sentence about the load at which the arms were compared, if it was searched for.
+    /// Returns the sentence about the load at which the arms were compared, if a search found this
+    /// load.
     pub(super) fn load_sentence(&self) -> Option<String> {
         self.saturation.as_ref().and_then(SaturationView::sentence)
     }
 
-    /// Returns the sentences about arms that the load of a search for saturation overloads.
+    /// Returns the sentences about arms that are overloaded at the load that a search for
+    /// saturation has found.
     pub(super) fn overload_sentences(&self) -> impl Iterator<Item = String> {
         self.compared().filter_map(|arm| {
             let names = [arm.baseline, arm.arm].map(|of| self.arms[of.index()].name.as_str());
@@ -140,7 +142,7 @@ pub(super) fn differences(arm: &ArmView) -> String {
     }
 }
 
-/// Returns the numbers of runs of an arm, with the checks that object.
+/// Returns the numbers of runs of an arm, with the objecting checks.
 pub(super) fn counts(arm: &ArmView) -> String {
     let validity = &arm.validity;
     let mut text = count(validity.runs.into(), "run");
@@ -162,8 +164,8 @@ pub(super) fn counts(arm: &ArmView) -> String {
     text
 }
 
-/// Returns the command that explains the names in the answer: of the checks that object to judged
-/// runs, of the limiters and of the terms.
+/// Returns the command that explains the names in the answer: of the objecting checks of judged
+/// runs, of the limiters and of the terms. `None` if the answer contains no such name.
 pub(super) fn explanation(view: &ExperimentView) -> Option<String> {
     let mut names: Vec<&str> = view
         .judged_runs()
@@ -251,7 +253,8 @@ pub(super) fn difference(arms: &[ArmView], one: &DifferenceView) -> String {
         Some(URL_KEY) => format!(" (by `{URL_KEY}`)"),
         Some(key) => format!(" (perhaps by `{key}`)"),
     };
-    // Only the identity of the server may change from round to round but not within a pair.
+    // The identity of the server is the only fact that may differ between rounds, but not within a
+    // pair.
     let meaning = match between {
         DifferingRuns::Pair(_) => ": their pair spans two starts of the server, or two servers",
         DifferingRuns::Arms | DifferingRuns::Rounds(_) => "",
@@ -537,7 +540,8 @@ mod tests {
         assert_eq!(names, ["throughput(read)", "rows(read)", "load(t)"]);
     }
 
-    /// In a search, the trials beyond the capacity have backlogs on purpose.
+    /// If a check is suspect or invalid only in an abandoned run, it is not in the answer, so no
+    /// command explains it.
     #[test]
     fn command_explains_only_checks_that_the_answer_names() {
         let backlog = vec![(CheckKind::Backlog, analyze::Status::Suspect)];

@@ -16,7 +16,7 @@ pub struct LoadFallback {
     pub(super) table: String,
     /// Reason why the faster method was not used, with the remedy.
     pub(super) reason: String,
-    /// Number of runs with these rows.
+    /// Number of runs for which the table was filled in this way.
     pub(super) runs: u64,
 }
 
@@ -50,7 +50,8 @@ impl LoadFallback {
     }
 }
 
-/// Returns a sentence for each table and reason, with the names of its arms among `arms`.
+/// Returns a sentence for each table and reason, with the names of the arms concerned. `arms` are
+/// the names of all arms.
 pub(super) fn sentences(all: &[LoadFallback], arms: &[&str]) -> Vec<String> {
     let mut sentences = Vec::new();
     for (number, one) in all.iter().enumerate() {

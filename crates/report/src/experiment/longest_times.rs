@@ -26,8 +26,9 @@ pub(super) fn sentences<'c>(
     all
 }
 
-/// Returns the metric of the longest time, and the smallest number of requests at which one request
-/// is expected beyond the quantile; `None` for other metrics and the median.
+/// Returns the metric of the longest response or service time, for a quantile from p90 on of the
+/// same times; with it, the number of requests from which one is expected beyond the quantile: 100
+/// for p99. Returns `None` for every other metric.
 fn longest_of(metric: &RunMetric) -> Option<(RunMetric, u64)> {
     let (statistic, quantity) = match metric.quantity {
         Quantity::Response(statistic) => (statistic, Quantity::Response(TimeStatistic::Max)),

@@ -45,8 +45,8 @@ impl MetricForm {
     }
 
     /// Returns the columns that are dropped if the page is narrow. A full text has the conclusions
-    /// and the names of the arms elsewhere; a short text has few metrics, and its answer has their
-    /// intervals.
+    /// and the names of the arms elsewhere. A short text has few metrics, and states their
+    /// intervals in its answer.
     fn optional(self, values: &[String; 2]) -> Vec<String> {
         let [baseline, value] = values.clone();
         let interval = INTERVAL.to_owned();
@@ -73,7 +73,7 @@ pub(super) fn metrics(arms: &[ArmView], arm: &ArmComparison, form: MetricForm) -
     table
 }
 
-/// Returns a table of metrics without rows; `has_arms` adds a column of their arms.
+/// Returns a table of metrics without rows; `has_arms` adds a column with the arm of each metric.
 pub(super) fn without_rows(titles: [String; 2], has_arms: bool, form: MetricForm) -> Table {
     let optional = form.optional(&titles);
     let [metric, change, interval] = TITLES.map(str::to_owned);
@@ -149,7 +149,7 @@ fn name_data(change: &MetricChange) -> [Datum; 2] {
 }
 
 /// Returns both values of a metric, the change and the ends of its interval, for exported files;
-/// without numbers if it is not compared.
+/// without numbers if the metric is not compared.
 fn value_data(change: &MetricChange) -> [Vec<Datum>; 4] {
     let unit = unit_of(change.metric.quantity);
     let value = |number: f64| vec![Datum::number("", number, unit)];
@@ -171,8 +171,8 @@ fn unit_of(quantity: Quantity) -> &'static str {
     }
 }
 
-/// Returns true if a short name of the metric needs its job or table, because other metrics have a
-/// different one.
+/// Returns true if the short name of a metric needs the name of its job or table, because `among`
+/// has such a metric of a different job or table.
 fn names_subject(change: &MetricChange, among: &[&MetricChange]) -> bool {
     let own = &change.metric;
     among.iter().any(|other| {
@@ -189,7 +189,8 @@ pub(super) fn short_name(metric: &str, names_subject: bool) -> String {
     }
 }
 
-/// Returns the conclusions about the declared metrics as a note: `throughput(read) worse`.
+/// Returns the conclusions about the declared metrics as a note: `throughput(read) worse`; `None`
+/// if no declared metric was compared.
 pub(super) fn conclusions(arm: &ArmComparison) -> Option<String> {
     let declared = shown_changes::table_changes(arm).filter(|change| !change.is_exploratory);
     let concluded = declared.filter_map(|change| {

@@ -85,7 +85,7 @@ pub(super) fn remedy_or_consent(objection: &Objection) -> String {
     format!("{}, {accept}", remedy(&objection.problem))
 }
 
-/// Returns the remedy of an objection for a page that cannot accept it.
+/// Returns the remedy of an objection, for a page on which the reader cannot accept the objection.
 pub(super) fn remedy_in_browser(objection: &Objection) -> String {
     let kind = objection.kind().name();
     format!("{}; `assay compare --despite {kind}` accepts it", remedy(&objection.problem))

@@ -101,7 +101,7 @@ fn in_words(curve: &ArmCurve) -> String {
     }
 }
 
-/// Compares two searches that have ended.
+/// Compares the results of two searches; `None` if one of them has not ended.
 fn compare_capacities(first: &CapacityView, second: &CapacityView) -> Option<RepeatedCapacity> {
     let load = &first.order.vary;
     let repetition = repeat_capacity(load, first.found.as_ref()?, second.found.as_ref()?);
@@ -109,7 +109,8 @@ fn compare_capacities(first: &CapacityView, second: &CapacityView) -> Option<Rep
 }
 
 impl ExperimentView {
-    /// Returns the change of a declared metric of an arm.
+    /// Returns the change of a declared metric of an arm; `None` if it was not declared or not
+    /// compared.
     fn declared_change(&self, arm: &str, metric: &RunMetric) -> Option<&Compared> {
         let mut declared = self.declared_changes();
         let found = declared.find(|(compared, change)| {

@@ -9,11 +9,11 @@ use crate::number::{self, NONE};
 /// The results of a capacity search and of its repetition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RepeatedCapacity {
-    /// The compared part of the first result, in words.
+    /// The estimate, range or failure that the first search found, in words.
     pub first: String,
-    /// The compared part of the result of the repetition.
+    /// The estimate, range or failure that the repetition found, in words.
     pub second: String,
-    /// The compared parts as numbers, and the reason of the outcome.
+    /// Both findings as numbers, and the reason for the outcome.
     pub repetition: CapacityRepetition,
     /// The outcome. If the workloads differ, it is weaker than the reason alone would imply.
     pub outcome: RepetitionOutcome,
@@ -34,14 +34,14 @@ impl RepeatedCapacity {
         }
     }
 
-    /// Returns the line with the compared parts, the outcome and its reason.
+    /// Returns the line with the findings of both searches, the outcome and its reason.
     pub(super) fn line(&self) -> String {
         let RepeatedCapacity { first, second, outcome, .. } = self;
         let (outcome, reason) = (outcome.name(), self.reason());
         format!("capacity: first {first}, now {second}: {outcome}; {reason}")
     }
 
-    /// Returns the reason of the outcome.
+    /// Returns the reason for the outcome.
     fn reason(&self) -> String {
         let ranges = match self.repetition.findings[0] {
             SearchFinding::Estimate { .. } => "the intervals of the estimates",
@@ -81,7 +81,7 @@ impl RepeatedCapacity {
     }
 }
 
-/// Returns the compared part of a result: `44,972–52,908/s`, `at least 16 clients`.
+/// Returns the finding of a search in words: `44,972–52,908/s`, `at least 16 clients`.
 fn in_words(view: &CapacityView, finding: SearchFinding) -> String {
     let value = |value: f64| view.value(value);
     match finding {

@@ -103,8 +103,8 @@ impl RepetitionView {
         self
     }
 
-    /// Turns the repetition into that of an experiment with identical runs: all outcomes become
-    /// undecided.
+    /// Marks the repetition as one whose runs are identical to those of the first experiment: all
+    /// outcomes become undecided.
     #[must_use]
     pub fn with_same_runs(mut self) -> RepetitionView {
         self.outcomes().for_each(|outcome| *outcome = RepetitionOutcome::Undecided);
@@ -159,8 +159,8 @@ impl RepetitionView {
 }
 
 impl RepeatedLoads {
-    /// Returns the outcome of a metric whose changes were measured under these loads. Under
-    /// different loads, a contradiction is undecided.
+    /// Returns `outcome`, limited by these loads: if they differ, a contradiction becomes
+    /// undecided, because the changes were measured under different loads.
     pub(super) fn limit_outcome(&self, outcome: RepetitionOutcome) -> RepetitionOutcome {
         match self.difference {
             Some(LoadDifference::Value | LoadDifference::Saturation) => {

@@ -20,8 +20,8 @@ pub struct SaturationView {
     pub steps: Vec<SaturationStepView>,
     /// The result of the steps: the load that was found, or the next step.
     pub next: NextSaturationStep,
-    /// Number of servers, or starts of a server, on which the steps ran; `None` if it is unknown,
-    /// or if each run begins with a start.
+    /// Number of different servers, or of different starts of one server, on which the steps ran;
+    /// `None` if it is unknown, or if the server is restarted before each run.
     pub server_starts: Option<u32>,
 }
 
@@ -67,8 +67,8 @@ impl SaturationView {
         }
     }
 
-    /// Returns the load, if it is found: `concurrency(read) = 16`; `concurrency(read) at least 16`
-    /// if the largest value does not meet the condition.
+    /// Returns the load, if it is found: `concurrency(read) = 16`, or `concurrency(read) at least
+    /// 16` if even 16, the largest value to try, does not meet the condition for saturation.
     pub(super) fn load(&self) -> Option<String> {
         let found = self.found()?;
         let relation = if is_saturated(&found) { "=" } else { "at least" };
@@ -95,7 +95,7 @@ impl SaturationView {
     }
 
     /// Returns the sentence about the load: `Load: concurrency(read) = 16, where cpu(database)
-    /// reached 96.1 % of 2 processors`.
+    /// reached 96.1 % of 2 processors`; `None` if no load was found.
     pub(super) fn sentence(&self) -> Option<String> {
         Some(format!("{}{}", self.load_sentence()?, self.starts()))
     }
@@ -328,7 +328,7 @@ impl SaturationView {
     }
 }
 
-/// Returns the verdict of a step, the checks that object, and the state unless it is `counts`.
+/// Returns the verdict of a step, its objecting checks, and its state unless that is `counts`.
 fn verdict(step: &SaturationStepView) -> String {
     let checks: Vec<&str> = step.verdict.objections.iter().map(|(kind, _)| kind.name()).collect();
     let mut verdict = step.verdict.status().verdict().to_owned();

@@ -19,9 +19,9 @@ pub(super) fn name_as_code(name: &str) -> String {
     }
 }
 
-/// Returns the answer about a metric: that an arm lowers throughput by 16.2 % (95 % CI 14.9 … 17.5
-/// %, 12 interleaved pairs). It begins with a capital letter, or with the unchanged name of an arm
-/// or a metric.
+/// Returns the answer about a metric, for example that an arm lowers throughput by 16.2 % (95 % CI
+/// 14.9 … 17.5 %, 12 interleaved pairs). It begins with a capital letter, or with the unchanged
+/// name of an arm or a metric.
 pub(super) fn answer(arm: &str, baseline: &str, change: &MetricChange) -> String {
     let (arm, baseline) = (name_as_code(arm), name_as_code(baseline));
     let (metric, alpha) = (&change.metric, change.alpha);
@@ -49,7 +49,8 @@ pub(super) fn answer(arm: &str, baseline: &str, change: &MetricChange) -> String
             format!("{arm} {verb} {metric} by {size} ({}{runs})", sizes.unwrap_or_default())
         }
         Conclusion::Equivalent => {
-            // Even an interval without zero can be equivalent, so the sentence names the bound.
+            // A change can be equivalent although its interval excludes zero, so the sentence names
+            // the bound.
             let within = crate::number::percent(2.0 * change.delta);
             format!("{arm} and {baseline} are equivalent within {within} in {metric} ({between})")
         }
@@ -230,7 +231,8 @@ pub(super) fn percent(size: f64, scale: Scale) -> String {
     format!("{}{}", fixed(percent, digits), unit(scale))
 }
 
-/// Returns the unit of a change: metrics that can be 0 are compared by difference.
+/// Returns the unit of a change: percent, or percentage points if metrics are compared by
+/// difference.
 fn unit(scale: Scale) -> &'static str {
     match scale {
         Scale::Ratio => " %",

@@ -1,7 +1,7 @@
 //! The short answer of an experiment: the parts that fit a screen, the most important ones last.
 //!
-//! It leaves out explanations and keeps warnings. Each check that objects is included with its
-//! finding and remedy, as are undeclared differences, missed SLOs, warnings and errors.
+//! It leaves out explanations and keeps warnings. Each suspect or invalid check is included with
+//! its finding and remedy, as are undeclared differences, missed SLOs, warnings and errors.
 
 use analyze::Status;
 use base::shell_word;
@@ -34,7 +34,7 @@ pub(super) struct ShortExperiment {
     pub(super) verdict: Remark,
     /// Runs by arm, or trials by outcome.
     pub(super) counts: Vec<Line>,
-    /// Checks that object with their remedies.
+    /// Suspect or invalid checks with their remedies.
     pub(super) objections: Vec<Line>,
     /// Effects of the arms, undeclared differences, and changes of the machine.
     pub(super) doubts: Vec<Line>,
@@ -51,8 +51,8 @@ pub(super) struct ShortExperiment {
 }
 
 impl ShortExperiment {
-    /// Chooses the parts. Lists have at least [`LEAST_LINES`] lines if there are as many. If `most`
-    /// allows no rows, tables still have one row, and models of a sweep are left out.
+    /// Chooses the parts. Lists keep at least [`LEAST_LINES`] lines. If `most` allows no rows,
+    /// tables still have one row, and models of a sweep are left out.
     pub(super) fn of(view: &ExperimentView, most: MostRows) -> ShortExperiment {
         let lines = most.of_each.max(LEAST_LINES);
         let status = view.verdict();

@@ -107,7 +107,7 @@ fn table_of_metrics(view: &ExperimentView, arms: &[ArmComparison]) -> Table {
 }
 
 /// Returns the note on rows that are left out, which also states how many of them are of declared
-/// metrics.
+/// metrics; `None` if no row is left out.
 fn left_out_note(rows: usize, declared: usize) -> Option<String> {
     let declared = match declared {
         0 => String::new(),

@@ -36,7 +36,7 @@ pub struct StoredRunsView {
 pub struct StoredRun {
     /// Its number, from 1.
     pub number: u32,
-    /// The part of the experiment to which the run belongs.
+    /// The phase of the experiment in which the run was made.
     pub phase: &'static str,
     /// Its round, from 0.
     pub round: u32,
@@ -52,7 +52,7 @@ pub struct StoredRun {
     pub state: &'static str,
     /// The word of its verdict.
     pub verdict: String,
-    /// Names of the checks that object, separated by commas.
+    /// Names of the suspect or invalid checks, separated by commas.
     pub objections: String,
     /// The seed of its schedule and values.
     pub seed: u64,

@@ -16,7 +16,7 @@ use crate::number::{NONE, count, significant};
 pub struct SweepView {
     /// The varied key, as it is written in the file.
     pub vary: String,
-    /// The values.
+    /// The values of the varied key.
     pub values: Vec<String>,
     /// Number of runs of each arm at each point.
     pub repeats: u32,
@@ -34,7 +34,7 @@ pub struct SweepView {
 pub(super) struct Gain {
     /// Index of the other point.
     pub(super) other_point: usize,
-    /// The change, as a fraction of the other point.
+    /// The change, as a fraction of the mean at the other point.
     pub(super) change: f64,
     /// Interval of the change, simultaneous over all other points.
     pub(super) interval: ChangeInterval,
@@ -49,7 +49,7 @@ const DETERMINING_POINTS: &str = "Points that these numbers were taken from have
 
 impl SweepView {
     /// Returns the results, at a point, of the job that the sweep is about: the job whose key
-    /// varies, the job of the rule, or the first job.
+    /// varies, the job of the rule, or the first job. `None` for a point without results.
     pub(super) fn job_at<'p>(&self, point: &'p PointSummary) -> Option<&'p JobAtPoint> {
         let of_rule = || self.best.as_ref().and_then(|rule| rule.metric.of.as_ref());
         let wanted = self.job.as_ref().or_else(of_rule);
@@ -57,7 +57,7 @@ impl SweepView {
         named.or_else(|| point.jobs.first())
     }
 
-    /// Returns the name of the job that the sweep is about.
+    /// Returns the name of the job that the sweep is about; `None` if no point has results.
     pub(super) fn job_name(&self) -> Option<&str> {
         let points = self.curves.iter().flat_map(|curve| &curve.points);
         points.into_iter().find_map(|point| self.job_at(point)).map(|job| job.job.as_str())
@@ -84,7 +84,7 @@ impl SweepView {
         Some(Gain { other_point: next.point, change: inverse(change), interval })
     }
 
-    /// Returns the values of the points that [`BestPoint::not_worse`] returns.
+    /// Returns the values of the points that are not shown to be worse than the best point.
     pub(super) fn not_worse(&self, curve: &ArmCurve) -> Vec<&str> {
         let all = curve.best.iter().flat_map(|best| best.not_worse());
         all.map(|point| self.values[point].as_str()).collect()
@@ -163,9 +163,9 @@ fn standings(sweep: &SweepView, found: &BestPoint, quantity: Quantity) -> Vec<St
     [ties, untested, undecided, gain].into_iter().flatten().collect()
 }
 
-/// Returns the gain of the best point over the next best one that is significantly worse: `89.2 %
-/// above nodes = 1 (95 % CI 86.1 … 92.3 %)`. The interval is simultaneous over all other points,
-/// because the other point was chosen by its result.
+/// Returns the gain of the best point over the best of the points that are significantly worse:
+/// `89.2 % above nodes = 1 (95 % CI 86.1 … 92.3 %)`; `None` if no point is significantly worse. The
+/// interval is simultaneous over all points, because the worse point was chosen by its result.
 fn gain(sweep: &SweepView, found: &BestPoint, quantity: Quantity) -> Option<String> {
     let gain = sweep.gain(found)?;
     let scale = quantity.scale();
@@ -487,7 +487,8 @@ mod tests {
     /// Meaning of a tie.
     const TIE: &str = " (less than 1 % worse, and not significantly)";
 
-    /// A point without a usable run was not compared with the best point.
+    /// A point without a usable run was not compared with the best point, so the answer does not
+    /// call it worse.
     #[test]
     fn points_that_are_not_usable_are_not_called_worse() {
         let check = |others: &[(usize, Ranking)], unusable: &[usize], expected: &str| {
@@ -547,7 +548,8 @@ mod tests {
         check(Higher, &[(0, -0.01, Tie), (2, -0.01, Tie)], &[&format!("ties: 1, 4{TIE}")]);
     }
 
-    /// A point with half of the throughput is no tie, even if the runs scatter widely.
+    /// A point with half of the throughput is undecided and no tie, even if the runs scatter
+    /// widely.
     #[test]
     fn undecided_points_have_their_difference_and_the_repeats_that_would_decide() {
         let check = |others: [(f64, Ranking); 2], expected: &[&str]| {
@@ -642,7 +644,8 @@ mod tests {
         assert_eq!(shown[0], format!("{one} peak {rest}; nothing is predicted beyond the peak"));
     }
 
-    /// A lower bound of less than one client says nothing about a peak.
+    /// A lower bound of less than one client does not exclude a peak, so the sentence leaves it
+    /// open.
     #[test]
     fn scattered_law_without_a_peak_may_have_one() {
         let shown = |above| {

@@ -130,7 +130,8 @@ fn gain(sweep: &SweepView, gain: &Gain) -> Value {
     })
 }
 
-/// Returns a point whose difference from the best one may matter, but is not significant.
+/// Returns a point whose difference from the best one may matter, but is not significant; `None`
+/// for any other point.
 fn undecided(sweep: &SweepView, other: &OtherPoint) -> Option<Value> {
     let Ranking::Undecided { more_repeats } = other.ranking else { return None };
     Some(json!({

@@ -145,8 +145,8 @@ pub(super) fn model_row(point: &ModelPoint) -> [Cell; 5] {
     ]
 }
 
-/// Returns the table that compares the arms at points of a sweep. `value` and `conclusion` are the
-/// titles of these columns. A narrow page drops the intervals first.
+/// Returns the table that compares the arms at points of a sweep. `value` is the title of the first
+/// column, and `conclusion` that of the last. A narrow page drops the intervals first.
 pub(super) fn comparison_table<'v>(
     [value, conclusion]: [&str; 2],
     rows: impl IntoIterator<Item = (&'v str, [Cell; 5])>,

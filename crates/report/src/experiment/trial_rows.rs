@@ -55,7 +55,7 @@ impl TrialView {
         [Datum::text("", self.outcome.name()), Datum::text("verdict", verdict)]
     }
 
-    /// Returns the reason, and the measure of each condition, for exported files.
+    /// Returns the reason for the outcome, and the measure of each condition, for exported files.
     fn reason_data(&self, order: &CapacityOrder) -> Vec<Datum> {
         let reason = Datum::text("", self.reason(order));
         let conditions = order.conditions.iter().zip(&self.trial.measures);

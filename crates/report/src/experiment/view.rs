@@ -33,8 +33,8 @@ pub struct ExperimentView {
     pub workload: Option<String>,
     /// The command that ran the experiment, without the folder of its file.
     pub command: String,
-    /// The same command with the path of the file as it was given, for use in the folder in which
-    /// it was started. Documents that may be passed on do not show it.
+    /// The same command with the path of the file as the user gave it, for use in the folder in
+    /// which the experiment was started. Documents that may be passed on do not show this command.
     pub command_with_path: String,
     /// The path of the record.
     pub record: String,
@@ -44,8 +44,7 @@ pub struct ExperimentView {
     pub state: ExperimentState,
     /// True if the record has no end: the process was killed, or is still running.
     pub may_be_running: bool,
-    /// The arm whose difference is not in effect, with the reason, if the experiment ended because
-    /// of it.
+    /// The arm whose difference is not in effect, with the reason, if this ended the experiment.
     pub invalid_arm: Option<String>,
     /// True if each arm may change several things.
     pub has_several_differences: bool,
@@ -63,7 +62,7 @@ pub struct ExperimentView {
     pub comparison: Option<Comparison>,
     /// The search for the load at which the arms are compared, if there is one.
     pub saturation: Option<SaturationView>,
-    /// The capacity search that the experiment makes instead of a comparison.
+    /// The capacity search of an experiment that makes no comparison.
     pub capacity: Option<CapacityView>,
     /// Changes of the machine during the experiment.
     pub machine: Vec<MachineChange>,
@@ -104,7 +103,7 @@ pub enum ExperimentState {
     InstrumentFailed,
     /// The difference of an arm is not in effect.
     NotInEffect,
-    /// A step of the search for saturation lacks the quantity of its condition.
+    /// The search for saturation could not observe the quantity that its condition names.
     NotObserved,
 }
 
@@ -146,7 +145,7 @@ impl ArmLimiter {
         ArmLimiter::most_frequent(&runs.collect::<Vec<_>>())
     }
 
-    /// Returns the most frequent limiter of runs of a record.
+    /// Returns the most frequent limiter of runs of a record; `None` if there are no runs.
     pub(super) fn of_runs<'a>(runs: impl IntoIterator<Item = &'a RunView>) -> Option<ArmLimiter> {
         let runs = runs.into_iter().map(|run| (run.limiter, &run.limiter_finding));
         ArmLimiter::most_frequent(&runs.collect::<Vec<_>>())
@@ -199,7 +198,7 @@ pub struct RunView {
     pub arm: ArmId,
     /// The value of the key that the experiment varies; `None` if it varies none.
     pub point: Option<String>,
-    /// The part of the experiment to which it belongs.
+    /// The phase of the experiment in which it was made.
     pub phase: RunPhase,
     /// Number of earlier attempts at its round.
     pub attempt: u32,
@@ -209,7 +208,7 @@ pub struct RunView {
     pub seed: u64,
     /// Its verdict.
     pub verdict: Status,
-    /// The checks that object, with their status.
+    /// The suspect or invalid checks, each with its status.
     pub objections: Vec<(CheckKind, Status)>,
     /// All of its checks.
     pub checks: Vec<Check>,
@@ -219,7 +218,7 @@ pub struct RunView {
     pub limiter_finding: LimiterFinding,
 }
 
-/// A part of an experiment.
+/// A phase of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunPhase {
     /// Rounds in which arms are compared.
@@ -263,7 +262,8 @@ pub enum DifferingRuns {
 }
 
 impl DifferingRuns {
-    /// Returns the two rounds as they are given in documents; for a pair, its round twice.
+    /// Returns the two rounds as they are given in documents: for a pair, its round twice; `None`
+    /// if all runs of the arms differ.
     pub(super) fn rounds(self) -> Option<[u32; 2]> {
         match self {
             DifferingRuns::Arms => None,
@@ -310,7 +310,8 @@ impl ExperimentView {
         self.resume_by(&self.command_with_path, &self.record)
     }
 
-    /// Returns the command that continues the experiment, for documents that may be passed on.
+    /// Returns the command that continues the experiment, if it was interrupted, for documents that
+    /// may be passed on.
     pub(super) fn resume_in_its_folder(&self) -> Option<String> {
         self.resume_by(&self.command, self.file())
     }
@@ -335,8 +336,8 @@ impl ExperimentView {
         }
     }
 
-    /// Returns the command that repeats an experiment with an answer, for documents that may be
-    /// passed on.
+    /// Returns the command that repeats the experiment, for documents that may be passed on; `None`
+    /// if the experiment has no answer.
     pub fn repeat_in_its_folder(&self) -> Option<String> {
         self.is_answered().then(|| repeat_command(self.file(), &self.command))
     }

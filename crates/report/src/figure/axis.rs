@@ -42,8 +42,8 @@ pub enum Scale {
     Category,
 }
 
-/// Largest change on a linear axis, to four times the baseline. On a longer linear axis, changes of
-/// a few percent could not be told apart.
+/// Largest change, as a fraction, for which an axis is linear: a change to four times the baseline.
+/// On a longer linear axis, changes of a few percent could not be told apart.
 const LARGEST_LINEAR: f64 = 3.0;
 
 /// Maximum number of decades of a logarithmic axis; lower values are drawn at its edge.
@@ -60,7 +60,7 @@ const CROWDED_FRACTION: f64 = 0.4;
 const ROOM_FRACTION: f64 = 0.06;
 
 impl Scale {
-    /// Returns the scale of an axis of changes up to this one.
+    /// Returns the scale of an axis of changes, of which `highest` is the largest.
     pub(crate) fn for_changes(highest: f64) -> Scale {
         if highest > LARGEST_LINEAR { Scale::Ratio } else { Scale::Linear }
     }

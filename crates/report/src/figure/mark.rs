@@ -1,6 +1,6 @@
 //! Marks: the shapes of a figure, in the units of its axes.
 
-/// A point. A coordinate that is not a number leaves a gap.
+/// A point. A coordinate that is not a number interrupts the line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
     /// Horizontal coordinate.
@@ -95,9 +95,9 @@ pub enum Symbol {
     Slash,
     /// Two crossing lines.
     Cross,
-    /// A filled rhomb.
+    /// A filled rhombus.
     Diamond,
-    /// An empty rhomb.
+    /// An empty rhombus.
     HollowDiamond,
     /// A filled triangle that points upwards.
     Triangle,
@@ -200,7 +200,7 @@ pub enum Mark {
     Bars {
         /// Their ink.
         ink: Ink,
-        /// True if the bars are a quantity, false if they are the unused rest of one.
+        /// True if the bars are a quantity, false if they are the unused rest of a quantity.
         is_solid: bool,
         /// The bars.
         bars: Vec<Bar>,

@@ -1,8 +1,8 @@
 //! Figures without pixels: axes, marks, legend and caption.
 //!
 //! A [`Figure`] determines everything that is drawn: numbers, scales, ticks, labels and inks. A
-//! painter turns positions into coordinates and decides nothing. Values that are not numbers are
-//! gaps, and a figure without data gives the reason.
+//! painter turns positions into coordinates and decides nothing. Values that are not numbers
+//! interrupt a line, and a figure without data gives the reason.
 
 mod axis;
 mod mark;

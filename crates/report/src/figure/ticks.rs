@@ -20,7 +20,7 @@ impl Tick {
     }
 }
 
-/// Steps of a time axis, in seconds.
+/// Distances between the ticks of a time axis, in seconds.
 const SECONDS: [f64; 24] = [
     0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1_200.0, 1_800.0,
     3_600.0, 7_200.0, 14_400.0, 21_600.0, 43_200.0, 86_400.0, 172_800.0, 432_000.0, 864_000.0,
@@ -44,8 +44,8 @@ const FEW_DECADES: f64 = 2.5;
 /// Maximum number of decades of an axis on which 1 and 3 times the powers of ten have labels.
 const SOME_DECADES: f64 = 4.2;
 
-/// Returns the smallest of 1, 2 and 5 times a power of ten that divides a length into at most 1.25
-/// · `parts` parts.
+/// Returns a distance between ticks: the smallest of 1, 2 and 5 times a power of ten that divides
+/// `length` into at most 1.25 · `parts` parts.
 pub(super) fn step(length: f64, parts: u32) -> f64 {
     let least = (length / f64::from(parts)).max(f64::MIN_POSITIVE);
     let power = 10f64.powf(least.log10().floor());
@@ -63,7 +63,8 @@ pub(super) fn label_ticks(unit: Unit, values: &[f64], step: f64) -> Vec<Tick> {
     values.iter().map(|value| Tick::new(*value, label(*value))).collect()
 }
 
-/// Returns the size of the shown unit and its suffix.
+/// Returns the unit in which labels show values, in units of the axis, and the suffix of the
+/// labels.
 fn size(unit: Unit, highest: f64) -> (f64, &'static str) {
     match (unit, highest) {
         (Unit::Number, 1e10..) => (1e9, " G"),
@@ -141,7 +142,8 @@ fn by_powers(
     (from, to, ticks.filter(is_shown).collect())
 }
 
-/// Returns the factors of powers of ten that have a tick, each with true if it has a label.
+/// Returns the factors by which the powers of ten are multiplied to give the ticks. The flag of a
+/// factor is true if its ticks may have labels.
 fn factors(decades: f64, stride: i32) -> &'static [(f64, bool)] {
     match decades {
         ..=FEW_DECADES => &[(1.0, true), (2.0, true), (5.0, true)],
@@ -183,11 +185,12 @@ pub(super) fn tail(to: f64) -> Vec<Tick> {
     ticks
 }
 
-/// Returns the form of the labels of a time axis, for its title, and its ticks.
+/// Returns the form of the labels of a time axis, as the end of its title (` (min:s)`), and the
+/// ticks.
 pub(super) fn time(from: f64, to: f64) -> (&'static str, Vec<Tick>) {
     let length = to - from;
     let step = SECONDS.into_iter().find(|step| length / step <= MOST_TIMES);
-    // A longer step is ten days times a power of ten.
+    // A longer distance is ten days times a power of ten.
     let step =
         step.unwrap_or_else(|| 864_000.0 * 10f64.powf((length / 6_048_000.0).log10().ceil()));
     let form = match to {

@@ -19,7 +19,7 @@ const MOST_PROGRAMS: usize = 3;
 /// Fraction of one processor from which another program is shown.
 const NOTABLE: f64 = 0.05;
 
-/// Processor time of the processes of one side, in user mode and in system mode.
+/// Metrics of the processor time of processes, in user mode and in system mode.
 const PROCESSES: [ObservedMetric; 2] = [processes::USER, processes::SYSTEM];
 
 /// Processors in use over time.
@@ -123,7 +123,7 @@ fn usages_of_programs(evidence: &Evidence) -> Vec<Usage> {
     found
 }
 
-/// Returns the growth per second of the sum of counters; `None` if one was not recorded.
+/// Returns the growth per second of the sum of counters; `None` if one of them was not recorded.
 fn processors_used(
     evidence: &Evidence,
     component: &ObservedComponent,
@@ -140,8 +140,8 @@ fn processors_used(
     Some(rates).filter(|rates| !rates.points.is_empty())
 }
 
-/// Returns the sums of counters at the times at which the first was read; NaN at times at which
-/// another was not read.
+/// Returns the sums of counters at the times at which the counter `first` was read; NaN at times at
+/// which one of the others was not read.
 fn sums_of_counters(first: &Observed, others: &[&Observed]) -> Vec<(Nanos, f64)> {
     let at_time = |observed: &&Observed, at: &Nanos| {
         let place = observed.points.binary_search_by_key(at, |(at, _)| *at);
@@ -153,8 +153,8 @@ fn sums_of_counters(first: &Observed, others: &[&Observed]) -> Vec<(Nanos, f64)>
     first.points.iter().map(sum).collect()
 }
 
-/// Returns the number of processors that the generator used according to its own measurement, which
-/// older records have.
+/// Returns the number of processors that the generator used by its own measurement, for older
+/// records, which have no counters of its processes.
 fn processors_of_generator(evidence: &Evidence) -> Rates {
     let sample = |it: &analyze::ClientSample| (it.at, (it.user + it.system).as_secs_f64());
     rates(&evidence.client.iter().map(sample).collect::<Vec<_>>())

@@ -14,7 +14,7 @@ use super::timeline;
 use crate::figure::{Axis, Extent, Figure, Ink, Point, Stroke, Unit};
 use crate::number::{bytes, percent, rate};
 
-/// Maximum number of devices of a figure. It shows the devices that did most.
+/// Maximum number of devices of a figure, which shows the busiest ones.
 const MOST_DEVICES: usize = 3;
 
 /// A quantity of devices that a figure shows.

@@ -15,7 +15,7 @@ const MOST_COLUMNS: usize = 120;
 /// Maximum number of rows. If there are more classes of times, several share a row.
 const MOST_ROWS: u16 = 40;
 
-/// Number of decades of counts over which the intensities are distributed.
+/// Range of the colour scale, in powers of ten: it begins at a thousandth of the highest density.
 const DECADES: f64 = 3.0;
 
 /// Returns the heat map of a job.

@@ -17,7 +17,7 @@ const MOST_BARS: usize = 70;
 /// to [`MOST_BARS`].
 const FEWEST_BARS: usize = 12;
 
-/// Fraction of the requests, the fastest ones, that may share the first bar.
+/// Largest fraction of the requests that may share the first bar: the fastest requests.
 const SHORTEST_FRACTION: f64 = 0.005;
 
 /// Largest height of a valley between two peaks, as a fraction of the lower peak.

@@ -1,4 +1,4 @@
-//! The rate of loads over the growing table.
+//! The rows per second at which tables are loaded, over their growing numbers of rows.
 
 use analyze::{LoadPoint, LoadSummary};
 
@@ -12,7 +12,7 @@ use crate::number::rate;
 /// Maximum number of points of a load that is drawn with dots in addition to its line.
 const FEW_POINTS: usize = 20;
 
-/// Returns the rows per second of each load over its rows.
+/// Returns the rows per second of each load, over the rows that are already in the table.
 pub(super) fn figure(run: &Run<'_>) -> Figure {
     let loads = &run.view.summary.loads;
     let series: Vec<(&LoadSummary, Vec<Point>)> =

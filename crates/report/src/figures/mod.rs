@@ -1,7 +1,7 @@
 //! The figures of a run, with their order and their sentences.
 //!
 //! Every number of a figure comes from merged histograms or from exact counts; a value that was not
-//! recorded is a gap. Each function here is pure.
+//! recorded interrupts the line. Each function here is pure.
 
 mod cpu;
 mod curve;
@@ -70,12 +70,12 @@ pub struct OverlaidRun<'a> {
     pub name: &'a str,
     /// The run.
     pub view: &'a View,
-    /// The times of its jobs.
+    /// The time courses of its jobs.
     pub courses: &'a [TimeCourse],
 }
 
 /// Returns figures that overlay two single runs: throughput, response times and percentile curves
-/// of the jobs that both have.
+/// of the jobs that both runs have.
 pub fn overlay_figures(runs: [OverlaidRun<'_>; 2]) -> Vec<Figure> {
     let named = runs.map(|OverlaidRun { name, view, courses }| overlay::NamedRun {
         name,

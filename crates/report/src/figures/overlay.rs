@@ -116,7 +116,7 @@ impl JobOfBothRuns<'_> {
         self.jobs.iter().map(|job| job.summary.response.count).min().unwrap_or(0)
     }
 
-    /// Returns the reason why a run has no times.
+    /// Returns the reason why a run has no response times; `None` if both runs have them.
     fn missing(&self) -> Option<String> {
         self.runs
             .iter()
@@ -148,7 +148,8 @@ impl JobOfBothRuns<'_> {
         format!("{one} {verb} {first}, {other} {second}{change}.")
     }
 
-    /// Returns the points of both runs since their warm-ups.
+    /// Returns the points of both runs after their warm-ups, with the time since the end of the
+    /// warm-up.
     fn over_time(&self, points: impl Fn(&Run<'_>, &Job<'_>) -> Vec<Point>) -> [Vec<Point>; 2] {
         [0, 1].map(|place| {
             let run = &self.runs[place].run;

@@ -9,7 +9,8 @@ use super::timeline;
 use crate::figure::{Axis, Extent, Figure, Ink, LegendEntry, Mark, Swatch, Unit, with_clause};
 use crate::number::{count, percent, time};
 
-/// The parts from the bottom: the database's, and then the generator's.
+/// The parts of the response time from the bottom of the figure up, with their indexes in a
+/// [`stack`].
 const PARTS: [(&str, usize); 3] = [
     ("service: the database", 0),
     ("wait for a free connection or worker", 1),
@@ -43,9 +44,9 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
     words.into_figure([run.time(), y], marks, legend.to_vec())
 }
 
-/// Times of the requests of a run or a column.
+/// Times of the requests of a whole run, or of a column of the figure.
 struct Times<'a> {
-    /// Response times, followed by service times; failed requests have neither.
+    /// Response times; the next field has the service times. Failed requests have neither.
     response: &'a Distribution,
     service: &'a Distribution,
     /// Mean wait and send lag of the requests that were sent, failed ones included.
@@ -141,7 +142,8 @@ mod tests {
         check((100, 54.0), (100, 4.0), false, [4.0, 45.0, 5.0]);
     }
 
-    /// During an outage, requests wait for a connection and are then refused.
+    /// During an outage, requests wait for a connection and are then refused. Such waits do not
+    /// count.
     #[test]
     fn waits_of_failed_requests_are_no_part_of_the_mean_response() {
         check((100, 10.0), (100, 4.0), true, [4.0, 5.4, 0.6]);

@@ -87,12 +87,13 @@ fn legend() -> Vec<LegendEntry> {
 #[derive(Clone, Copy)]
 struct Reading {
     at: Nanos,
-    /// Seconds in which the processor worked. The next field also has the idle seconds.
+    /// Seconds in which the processor worked. The field `total` also includes the idle seconds.
     busy: f64,
     total: f64,
 }
 
-/// Returns the readings of a processor at the times at which both counters were read.
+/// Returns the readings of a processor at the times at which both counters were read; `None` if one
+/// of them was not recorded.
 fn readings(series: &[&Observed]) -> Option<Vec<Reading>> {
     let total = of_metric(series, processor::TOTAL)?;
     let busy = &of_metric(series, processor::BUSY)?.points;
@@ -136,7 +137,8 @@ struct Use {
 }
 
 impl Use {
-    /// Returns the use between the first and the last of some readings.
+    /// Returns the use between the first and the last of some readings; `None` if there are fewer
+    /// than two, or if a counter was reset.
     fn of(readings: &[Reading]) -> Option<Use> {
         let [first, .., last] = readings else { return None };
         let found = Use { busy: last.busy - first.busy, total: last.total - first.total };

@@ -57,7 +57,7 @@ fn band(ink: Ink, extents: Vec<Extent>) -> Mark {
     Mark::Band { ink, is_solid: false, extents }
 }
 
-/// Returns the requests that are due and have no outcome at the end of each step.
+/// Returns the numbers of requests that are due and have no outcome, at the end of each period.
 fn in_progress(run: &Run<'_>, job: &Job<'_>) -> Vec<Point> {
     let evidence = &run.view.evidence;
     let mut open = 0i64;
@@ -102,8 +102,8 @@ fn caption(run: &Run<'_>, jobs: &[Job<'_>], series: &[Vec<Point>]) -> String {
     }
 }
 
-/// Returns the periods at whose ends requests are counted: seconds, or longer ones in a long run,
-/// which may hide a short queue.
+/// Returns the name of the periods at whose ends requests are counted: seconds, or longer periods
+/// in a long run, which may hide a short queue.
 fn period(run: &Run<'_>) -> String {
     let steps = &run.view.evidence.steps;
     let length = |step: usize| steps.start(step + 1).saturating_sub(steps.start(step));
@@ -113,7 +113,7 @@ fn period(run: &Run<'_>) -> String {
     }
 }
 
-/// Returns the caption if no request was open at the end of any period.
+/// Returns the caption if at the end of every period all requests that were due had an outcome.
 fn never_open(run: &Run<'_>, jobs: &[Job<'_>]) -> String {
     let evidence = &run.view.evidence;
     let steps = |job: &Job<'_>| {

@@ -19,8 +19,8 @@ const MOST_POINTS: usize = 120;
 /// Maximum number of places with figures of their own, such as other machines or targets.
 const MOST_PLACES: usize = 4;
 
-/// Series by place and key. A place is a machine or target by its name, or `None` for the load
-/// generator's machine and the main target.
+/// Series by place and key. A place is the name of a machine or of a target; `None` stands for the
+/// load generator's machine and the main target.
 pub(super) type Places<'a, K> = BTreeMap<Option<String>, BTreeMap<K, Vec<&'a Observed>>>;
 
 /// Returns the series of the components for whose kind `key` returns a key, in at most
@@ -42,7 +42,7 @@ pub(super) fn by_place<K: Ord>(
     places
 }
 
-/// Returns the series of a metric.
+/// Returns the series of a metric; `None` if it was not recorded.
 pub(super) fn of_metric<'a>(
     series: &[&'a Observed],
     metric: ObservedMetric,
@@ -52,11 +52,11 @@ pub(super) fn of_metric<'a>(
 
 /// The growth of a counter per second.
 pub(super) struct Rates {
-    /// The growth between readings; NaN at a gap.
+    /// The growth between readings; NaN where it is unknown.
     pub(super) points: Vec<Point>,
     /// The extremes at each point, if readings represent several samples; otherwise empty.
     pub(super) extents: Vec<Extent>,
-    /// The growth per second over all periods without a gap; 0 if there are none.
+    /// The growth per second over all periods for which it is known; 0 if there are none.
     pub(super) mean: f64,
 }
 
@@ -93,7 +93,7 @@ pub(super) fn rates_of(observed: &Observed) -> Rates {
 }
 
 /// Returns the growth per second between readings, over periods that are long enough. A counter
-/// that shrinks was reset, and leaves a gap.
+/// that shrinks was reset, so its growth in that period is unknown.
 pub(super) fn rates(readings: &[(Nanos, f64)]) -> Rates {
     let (mut points, mut growth, mut time) = (Vec::new(), 0.0, 0.0);
     for pair in without_short_periods(readings, |(at, _)| *at).windows(2) {
@@ -117,7 +117,7 @@ pub(super) fn rates(readings: &[(Nanos, f64)]) -> Rates {
 /// Fraction of a usual period below which a period is too short for a rate. The usual period is the
 /// shorter one of the previous and the median period.
 ///
-/// Counters grow in steps (ticks of a hundredth of a second, the whole time of a process that
+/// Counters grow in jumps (ticks of a hundredth of a second, the whole time of a process that
 /// ended), and the last reading of an observation comes right after the one before it.
 const SHORTEST_PERIOD: f64 = 0.5;
 
@@ -148,8 +148,8 @@ pub(super) fn without_short_periods<T: Copy>(readings: &[T], at: impl Fn(&T) -> 
 }
 
 /// Returns the ends of at most `most` periods between readings that are not too short: the readings
-/// that divide the time most equally, and the last. If readings are equally far apart, they are
-/// every n-th one.
+/// that divide the time most equally, and the last. If readings are equally far apart, every n-th
+/// reading is returned.
 pub(super) fn ends<T: Copy>(readings: &[T], most: usize, at: impl Fn(&T) -> Nanos) -> Vec<T> {
     let readings = without_short_periods(readings, &at);
     let [Some(first), Some(last)] = [readings.first(), readings.last()] else { return Vec::new() };
@@ -173,8 +173,8 @@ pub(super) fn ends<T: Copy>(readings: &[T], most: usize, at: impl Fn(&T) -> Nano
     ends
 }
 
-/// Returns the name, the heading and the caption of a figure. The name of the machine or target, if
-/// there is one, is appended to the first two.
+/// Returns the name, the heading and the caption of a figure. If `place` names a machine or target,
+/// this name is appended to the name and the heading.
 pub(super) fn figure_texts(
     name: &str,
     title: &str,

@@ -48,7 +48,7 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
     words.into_figure([run.time(), y], marks, legend)
 }
 
-/// Returns a quantile, or the longest time.
+/// Returns a quantile, or the longest time for `max`, in nanoseconds; `None` without times.
 pub(super) fn value(times: &Distribution, quantile: &str) -> Option<u64> {
     match quantile {
         "max" => (times.count > 0).then_some(times.max_ns),
@@ -56,7 +56,7 @@ pub(super) fn value(times: &Distribution, quantile: &str) -> Option<u64> {
     }
 }
 
-/// Returns true if most columns with requests have at least this many.
+/// Returns true if most columns with requests have at least `fewest` requests.
 pub(super) fn has_enough(columns: &[&TimeColumn], fewest: u64) -> bool {
     let counts = || columns.iter().map(|it| it.response.count).filter(|count| *count > 0);
     2 * counts().filter(|count| *count >= fewest).count() > counts().count()

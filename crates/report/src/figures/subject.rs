@@ -1,4 +1,5 @@
-//! The subject of figures: a run and its jobs, with the times of each, and the texts of a figure.
+//! The content of figures: a run, or one of its jobs, with its times. Also the texts of a figure:
+//! name, title and caption.
 
 use analyze::{JobSummary, TimeColumn, TimeCourse};
 use base::AccountId;
@@ -7,11 +8,11 @@ use record::Kind;
 use crate::figure::{Axis, Figure, LegendEntry, Mark, Unit};
 use crate::view::View;
 
-/// Reason for missing times.
+/// Reason why the response times of an overloaded job are missing.
 const WITHHELD: &str =
     "Withheld: the load exceeds the capacity, and these times only show the length of the run.";
 
-/// Reason for missing times of a job without requests.
+/// Reason why the response times of a job without answers are missing.
 pub(super) const NO_TIMES: &str = "No request of this job was answered within the measured period.";
 
 /// A run with the times of its jobs.
@@ -22,7 +23,7 @@ pub(super) struct Run<'a> {
 
 /// A job, or a part of a job, with its times.
 pub(super) struct Job<'a> {
-    /// Its account.
+    /// Account of the job or part in the record.
     pub(super) account: AccountId,
     pub(super) summary: &'a JobSummary,
     pub(super) course: &'a TimeCourse,
@@ -47,7 +48,7 @@ impl Job<'_> {
         format!("{what}.{}", self.summary.name)
     }
 
-    /// Returns the reason why there are no response times.
+    /// Returns the reason why there are no response times; `None` if there are some.
     pub(super) fn missing(&self) -> Option<String> {
         match (self.summary.is_withheld(Kind::Response), self.summary.response.count) {
             (true, _) => Some(WITHHELD.to_owned()),
@@ -57,7 +58,7 @@ impl Job<'_> {
     }
 }
 
-/// Name, heading and sentence of a figure.
+/// The texts of a figure.
 pub(super) struct FigureTexts {
     pub(super) name: String,
     pub(super) title: String,

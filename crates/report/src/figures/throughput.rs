@@ -14,7 +14,7 @@ use crate::number::rate;
 /// Maximum number of jobs that the caption names.
 const MOST_NAMED: usize = 3;
 
-/// Returns the completed and offered requests per second of all jobs.
+/// Returns the figure of the completed and offered requests per second of all jobs.
 pub(super) fn figure(run: &Run<'_>) -> Figure {
     let jobs: Vec<Job<'_>> = run.jobs().take(MOST_SERIES / 2).collect();
     let words = FigureTexts {
@@ -72,7 +72,7 @@ pub(super) fn completed(run: &Run<'_>, job: &Job<'_>) -> Completed {
     let columns = &job.course.columns;
     let points = columns.iter().map(|it| Point { x: middle(it), y: per_s(it.steps.clone()) });
     let spread = columns.iter().filter(|it| it.steps.len() > 1).map(|it| {
-        // The first and the last step of a run may be too short for a rate.
+        // The first and the last period of a run may be too short for a rate.
         let longest = it.steps.clone().map(|step| length(step..step + 1)).fold(0.0, f64::max);
         let is_long = |step: &usize| 2.0 * length(*step..*step + 1) >= longest;
         let each = it.steps.clone().filter(is_long).map(|step| per_s(step..step + 1));

@@ -14,7 +14,7 @@ use super::subject::Run;
 use crate::figure::{Ink, Mark};
 use crate::number::count;
 
-/// Maximum number of rules and periods; the caption counts the others.
+/// Maximum number of vertical lines and periods; the caption has the number of the others.
 const MOST_MARKS: usize = 24;
 
 /// Maximum number of checkpoints: if there are more, they would hide the series, so none is drawn,
@@ -66,7 +66,8 @@ fn drawable_checkpoints(checkpoints: Vec<Mark>) -> Vec<Mark> {
     if checkpoints.len() > MOST_CHECKPOINTS { Vec::new() } else { checkpoints }
 }
 
-/// Removes the label of each mark that repeats an earlier one; the ink identifies it.
+/// Removes the label of each mark that has the same label as an earlier mark. The ink still
+/// identifies the event.
 fn name_once(marks: &mut [Mark]) {
     let mut named = BTreeSet::new();
     for mark in marks {
@@ -123,7 +124,7 @@ fn stalls(run: &Run<'_>) -> Vec<Mark> {
     stalls.iter().map(period).collect()
 }
 
-/// Returns rules at the other events.
+/// Returns a vertical line at each of the other events.
 fn events(run: &Run<'_>) -> Vec<Mark> {
     let is_period =
         |event: &Event| matches!(event.kind, EventKind::OutageBegan | EventKind::OutageEnded);
@@ -135,7 +136,7 @@ fn events(run: &Run<'_>) -> Vec<Mark> {
     run.view.evidence.events.iter().filter(|event| !is_period(event)).map(rule).collect()
 }
 
-/// Returns rules at the planned begin or end of jobs within the run.
+/// Returns a vertical line at each planned start or end of a job that lies within the run.
 fn jobs(run: &Run<'_>) -> Vec<Mark> {
     let evidence = &run.view.evidence;
     let mut marks = Vec::new();
@@ -154,8 +155,9 @@ fn jobs(run: &Run<'_>) -> Vec<Mark> {
     marks
 }
 
-/// Returns the checkpoints of all databases: rules at the times at which a counter of checkpoints
-/// grows or, without such a counter, the periods whose samples show the work of a checkpoint.
+/// Returns the checkpoints of all databases: vertical lines at the times at which a counter of
+/// checkpoints grows or, without such a counter, the periods whose samples show the work of a
+/// checkpoint.
 fn checkpoints(run: &Run<'_>) -> Vec<Mark> {
     let key = |kind| {
         matches!(kind, ComponentKind::Statistics | ComponentKind::Background).then_some(kind)

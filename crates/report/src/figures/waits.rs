@@ -90,7 +90,7 @@ impl Periods {
     }
 
     /// Returns the mean number of sessions in a wait, for each period; NaN for a period without
-    /// samples. A wait is counted from its first occurrence on.
+    /// samples. Before the wait first occurs, the number is 0.
     fn means(&self, wait: &Observed) -> Vec<f64> {
         let at = |end: Nanos| {
             let number = wait.points.partition_point(|(at, _)| *at <= end);

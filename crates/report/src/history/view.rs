@@ -137,9 +137,9 @@ impl HistoryView {
         Some(recent.sum())
     }
 
-    /// Returns true if a series is still run: every other series has fewer than `records` records
-    /// after its last one. Otherwise the last change of a workload that is not run any more would
-    /// remain recent.
+    /// Returns true if a series is still being run: no other series has `records` or more records
+    /// later than the last one of this series. Without this rule, the last change of a workload
+    /// that is no longer run would count as recent forever.
     fn is_current(&self, series: &SeriesView, records: usize) -> bool {
         let last = series.records.last().map(|record| record.index);
         let later = |other: &SeriesView| {
@@ -190,8 +190,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns a series of twelve records whose only metric changes in the ninth record; `first` is
-    /// the index of its first record among the records of all series.
+    /// Returns a series of twelve records whose only metric changes in the ninth record. `first` is
+    /// the index of the first record of the series among the records of all series.
     fn series(first: usize) -> SeriesView {
         let record = |number: usize| RecordView {
             file: format!("{number}.assay"),
@@ -254,7 +254,8 @@ mod tests {
         assert_eq!(view.recent_changes(), Some(1));
     }
 
-    /// Ten of the twelve records of the other series are newer.
+    /// Ten of the twelve records of the other series are later than the ended series, so its change
+    /// is not recent within ten values.
     #[test]
     fn change_of_a_series_that_has_ended_is_not_recent() {
         let mut other = series(10);

@@ -6,7 +6,7 @@ use crate::page::{Align, ExcerptSection, ExcerptTable, Remark, Table};
 const STATEMENTS: Section = Section { id: "statements", title: "Statements" };
 const DATA: Section = Section { id: "data", title: "Data" };
 
-/// Returns the sections that are not empty. Earlier records have none.
+/// Returns the sections that are not empty. Records of earlier versions have no excerpts.
 pub(crate) fn sections_of_excerpts(
     excerpts: &ExcerptSection,
 ) -> impl Iterator<Item = Section> + use<> {

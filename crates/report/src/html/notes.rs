@@ -1,5 +1,5 @@
-//! The notes of a record of a folder as HTML, with a form for another note that works without
-//! scripts.
+//! A page with the notes of a record in a folder, and with a form for adding a note. The form works
+//! without scripts.
 
 use record::Note;
 
@@ -13,7 +13,7 @@ use crate::page::Line;
 /// The only section of the page.
 const NOTES: Section = Section { id: "answer", title: "Notes" };
 
-/// Formats the notes of a record of a folder. The address of the page is `notes/NAME`, next to the
+/// Formats the notes of a record in a folder. The address of the page is `notes/NAME`, next to the
 /// list and `report/NAME`. The form is sent to the same address, with `author` and `text`.
 pub fn notes_html(view: &NotesView) -> String {
     let mut out = Document::with(&view.file, &[NOTES], PageKind::Forms);

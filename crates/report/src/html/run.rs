@@ -6,8 +6,8 @@ use super::document::{Badge, Document, Section};
 use super::excerpt::{excerpt_sections, sections_of_excerpts};
 use crate::figure::Figure;
 use crate::page::{
-    Align, Cell, CheckRow, FactTable, Headline, JobSection, LimiterSection, Line, Page, SuspectRow,
-    Table, VerdictPosition,
+    Align, CandidateRow, Cell, CheckRow, FactTable, Headline, JobSection, LimiterSection, Line,
+    Page, Table, VerdictPosition,
 };
 
 /// The sections before the sections of excerpts, in their order.
@@ -56,8 +56,8 @@ pub fn html(page: &Page, figures: &[Figure]) -> String {
     out.into_text(&format!("Made by assay {} from {}.", about.version, about.file()))
 }
 
-/// Returns the figures next to the answer, which are not empty, and all others, the empty ones
-/// last. The last figure next to the answer shows the evidence for the limiter.
+/// Returns the figures to show next to the answer, none of them empty, and all other figures, the
+/// empty ones last. The last figure next to the answer shows the evidence for the limiter.
 fn divide_figures<'f>(
     figures: &'f [Figure],
     evidence: &[&str],
@@ -120,8 +120,8 @@ fn verdict(out: &mut Document, page: &Page) {
     objections(out, &verdict.objections);
 }
 
-/// Writes the checks that object: the first one, and the others folded, as they would push the
-/// figures below the first screen.
+/// Writes the suspect or invalid checks: the first one, and the others folded, as they would push
+/// the figures below the first screen.
 fn objections(out: &mut Document, lines: &[Line]) {
     let is_check = |line: &Line| !line.label.is_empty();
     let first = lines.iter().skip(1).position(is_check).map_or(lines.len(), |place| place + 1);
@@ -170,7 +170,7 @@ fn job(out: &mut Document, job: &JobSection) {
     out.table(&format!("Statements of {name}"), &job.statements);
     out.table(&format!("Servers of {name}"), &job.servers);
     out.remarks(&job.notes_on_service);
-    out.table(&format!("Course of {name}"), &job.course);
+    out.table(&format!("{name} over time"), &job.course);
 }
 
 fn checks(out: &mut Document, page: &Page) {
@@ -192,19 +192,20 @@ fn checks(out: &mut Document, page: &Page) {
     }
 }
 
-/// Writes the limiter next to the checks, with the other suspects.
+/// Writes the limiter next to the checks, with the other components that may limit the run.
 fn limiter(out: &mut Document, limiter: &LimiterSection) {
     let row = |component: Component, because: &str, relief: Option<&str>| {
         let relief = relief.unwrap_or_default().to_owned();
         vec![component.name().to_owned(), because.to_owned(), relief]
     };
-    let suspect = |it: &SuspectRow| row(it.component, &it.because, it.relief);
+    let candidate = |it: &CandidateRow| row(it.component, &it.because, it.relief);
     let named = row(limiter.component, &limiter.because, limiter.relief);
-    let others = limiter.ranked.iter().filter(|it| it.component != limiter.component).map(suspect);
+    let others =
+        limiter.ranked.iter().filter(|it| it.component != limiter.component).map(candidate);
     let rows: Vec<Vec<String>> = [named].into_iter().chain(others).collect();
     let columns =
         [("limiter", Align::Left), ("finding", Align::Left), ("what would help", Align::Left)];
-    out.table_of_prose("Limiter, and other suspects", &Table::of_texts(&columns, &rows));
+    out.table_of_prose("Limiter, and other candidates", &Table::of_texts(&columns, &rows));
 }
 
 fn environment(out: &mut Document, page: &Page) {

@@ -35,7 +35,7 @@ pub(crate) fn table_csv(table: &Table) -> String {
 }
 
 /// Returns the columns of the file for one column of the table: one for each name of a value in its
-/// cells, and further ones for units that differ.
+/// cells. If the values with a name differ in their units, a column of the units follows.
 fn columns_of(table: &Table, place: usize) -> Vec<Column> {
     let data = table.rows.iter().map(|row| row.cells.get(place).map(Cell::data));
     let data = data.map(Option::unwrap_or_default);
@@ -47,7 +47,7 @@ fn columns_of(table: &Table, place: usize) -> Vec<Column> {
     names.into_iter().flat_map(|name| columns_of_name(&title, name, &data)).collect()
 }
 
-/// Returns the column of the values with a name and, if their units differ, a column of the units.
+/// Returns the column of the values named `name` and, if their units differ, a column of the units.
 /// The first item of `data` belongs to the title of the column, and each of the others to a row.
 fn columns_of_name(title: &str, name: &str, data: &[Vec<Datum>]) -> Vec<Column> {
     let of_name = || data.iter().map(|cell| cell.iter().find(|datum| datum.name == name));

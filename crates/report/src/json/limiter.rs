@@ -4,7 +4,7 @@ use analyze::{EvidenceNumber, ObservedComponents, OtherProgram};
 use serde::Serialize;
 
 use super::finite::finite;
-use crate::page::{LimiterSection, SuspectRow, UnseenSource};
+use crate::page::{CandidateRow, LimiterSection, UnseenSource};
 use crate::words::utilised_name;
 
 #[derive(Serialize)]
@@ -13,13 +13,13 @@ pub(super) struct LimiterJson {
     because: String,
     evidence: Vec<Number>,
     relief: Option<&'static str>,
-    ranked: Vec<SuspectJson>,
+    ranked: Vec<CandidateJson>,
     seen: ObservedJson,
     unseen: Vec<Unseen>,
 }
 
 #[derive(Serialize)]
-struct SuspectJson {
+struct CandidateJson {
     component: &'static str,
     share: f64,
     because: String,
@@ -62,21 +62,21 @@ impl LimiterJson {
             because: limiter.because.clone(),
             evidence: numbers(&limiter.evidence),
             relief: limiter.relief,
-            ranked: limiter.ranked.iter().map(SuspectJson::of).collect(),
+            ranked: limiter.ranked.iter().map(CandidateJson::of).collect(),
             seen: ObservedJson::of(&limiter.seen),
             unseen: unseen(&limiter.unseen),
         }
     }
 }
 
-impl SuspectJson {
-    fn of(suspect: &SuspectRow) -> SuspectJson {
-        SuspectJson {
-            component: suspect.component.name(),
-            share: suspect.share,
-            because: suspect.because.clone(),
-            evidence: numbers(&suspect.evidence),
-            relief: suspect.relief,
+impl CandidateJson {
+    fn of(candidate: &CandidateRow) -> CandidateJson {
+        CandidateJson {
+            component: candidate.component.name(),
+            share: candidate.share,
+            because: candidate.because.clone(),
+            evidence: numbers(&candidate.evidence),
+            relief: candidate.relief,
         }
     }
 }

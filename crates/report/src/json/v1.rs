@@ -678,7 +678,7 @@ impl Load {
 }
 
 impl Point {
-    /// Creates a point with the rate since the one before, or since the start of the load.
+    /// Creates a point with the rate since the previous point, or since the start of the load.
     fn of(before: Option<&LoadPoint>, point: &LoadPoint) -> Point {
         let (rows, at) = before.map_or((0, base::Nanos::ZERO), |before| (before.rows, before.at));
         let length_s = point.at.saturating_sub(at).as_secs_f64();
@@ -736,7 +736,7 @@ impl OpLog {
     }
 }
 
-/// Converts a figure to its unit in documents.
+/// Converts a figure to its unit in documents; `None` for a number that JSON cannot represent.
 fn in_unit(figure: Figure, value: f64) -> Option<f64> {
     match figure {
         Figure::Throughput => finite(value),
@@ -744,7 +744,8 @@ fn in_unit(figure: Figure, value: f64) -> Option<f64> {
     }
 }
 
-/// Converts nanoseconds to milliseconds, rounded to the nanosecond.
+/// Converts nanoseconds to milliseconds, rounded to the nanosecond; `None` for a number that JSON
+/// cannot represent.
 fn to_ms(ns: f64) -> Option<f64> {
     finite(ns.round() / 1e6)
 }

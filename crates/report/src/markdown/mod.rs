@@ -18,11 +18,11 @@ pub const MOST_LINES: usize = 40;
 /// Maximum number of characters of a text; the rest is left out.
 const MOST_CHARACTERS: usize = 400;
 
-/// Lines of a collapsed table besides its rows.
+/// Number of lines of a collapsed table besides its rows.
 const FRAME: usize = 6;
 
-/// Lines after the last list: the question, the command that repeats it, and empty lines before
-/// both.
+/// Number of lines after the last list: the question, the command that repeats the record, and an
+/// empty line before each.
 const END: usize = 4;
 
 /// A writer of a Markdown document.
@@ -170,7 +170,7 @@ pub(crate) fn escaped(text: &str) -> String {
 }
 
 /// Returns the words up to the next backquote if they can be code. A backquote separates `before`
-/// and `after`. Words with a bar cannot be code, because it would end the cell of a table.
+/// and `after`. Words with a bar cannot be code, because a bar would end the cell of a table.
 fn quoted<'t>(before: &str, after: &'t str) -> Option<&'t str> {
     let (words, rest) = after.split_once('`')?;
     let is_single = !before.ends_with('`') && !rest.starts_with('`');

@@ -48,7 +48,7 @@ impl Datum {
         [Datum::number("from", low, unit), Datum::number("to", high, unit)]
     }
 
-    /// Returns the unit of a number.
+    /// Returns the unit of a number; `None` for a text.
     pub fn unit(&self) -> Option<&'static str> {
         match self.value {
             PlainValue::Number { unit, .. } => Some(unit),

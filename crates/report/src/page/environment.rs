@@ -51,7 +51,7 @@ impl Environment {
 }
 
 /// Returns the measured system in words: the server, and the machine of the load generator. `value`
-/// returns a setting by its name. `None` if the record has neither.
+/// returns a setting by its name. Returns `None` if the record describes neither of them.
 pub(crate) fn measured_on(value: impl Fn(&str) -> Option<String>) -> Option<String> {
     let processors = value(host::CPU_LOGICAL).map(|number| match number.as_str() {
         "1" => "1 processor".to_owned(),

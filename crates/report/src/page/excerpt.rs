@@ -11,7 +11,7 @@ use super::remark::Line;
 pub struct ExcerptTable {
     /// Name of the table.
     pub name: String,
-    /// Remark after the name in its caption, if there is one.
+    /// Remark that follows the name in the caption; `None` if the caption is the name alone.
     pub remark: Option<String>,
     /// Kind of the excerpt.
     pub kind: ExcerptKind,

@@ -17,8 +17,8 @@ enum Group<'a> {
 }
 
 fn group(name: &str) -> Group<'_> {
-    // No target has the name of a group of facts (machine, network or servers), and no setting that
-    // every server reports has a dot.
+    // No target is named like a group of facts (machine, network or servers), and the settings that
+    // every server reports have no dot in their names.
     match name.split_once('.') {
         Some(_) if name.starts_with(ASSAY) || name.starts_with(GENERATOR) => Group::Assay,
         Some(_) if name.starts_with(HOST) => Group::Host,

@@ -66,7 +66,8 @@ fn divide_facts(
     (differing, others)
 }
 
-/// Returns the target and the name of a setting that differs from the default.
+/// Returns the target and the name of a setting that differs from the default; `None` for any other
+/// fact.
 fn target_and_setting(name: &str) -> Option<(&str, &str)> {
     let target = target_of(name);
     Some((target, database_rest(name, database::SETTING)?))

@@ -14,7 +14,7 @@ use crate::view::View;
 use crate::words;
 
 /// Number of response times below which p99 would be the largest one: the answer then states the
-/// maximum instead.
+/// maximum and not p99.
 const FEWEST_FOR_P99: u64 = 100;
 
 /// Number of requests below which the first line states that number.
@@ -110,8 +110,9 @@ fn remarks(view: &View) -> Vec<Remark> {
     remarks
 }
 
-/// Returns the remark that a window is too short to detect a possible overload. Such a run is
-/// VALID, although its response times may only show its length.
+/// Returns the remark that a window is too short to detect a possible overload; `None` if the check
+/// found nothing of that kind. Such a run is VALID, although its response times may only show its
+/// length.
 fn too_short(check: &Check) -> Option<Remark> {
     let Finding::NotPossible(Obstacle::Jobs(JobObstacle::FewIntervals {
         fewest,
@@ -128,7 +129,7 @@ fn too_short(check: &Check) -> Option<Remark> {
 }
 
 /// Formats the throughput of an observed program: by its sockets, and by the counters of the
-/// database for all of its clients.
+/// database for all of its clients. `None` if nothing was measured.
 fn throughput(program: &ProgramSummary) -> Option<String> {
     let per_s = |what: &str, value: Option<f64>| Some(format!("{what} {}", rate(value?)));
     let in_bytes = |what: &str, value: Option<f64>| {
@@ -188,7 +189,7 @@ pub(crate) fn slo_with_number(job: &JobSummary, slo: &Judgement) -> String {
 /// Text for a number that would mislead.
 const WITHHELD: &str = "withheld: the load exceeds the capacity";
 
-/// Returns the end of a run that did not complete.
+/// Returns the end of a run that did not complete; `None` for a run that completed.
 fn end_of_run(view: &View) -> Option<Remark> {
     let lead = match view.evidence.ended {
         Some(EndKind::Completed) => return None,
@@ -212,7 +213,7 @@ fn end_of_run(view: &View) -> Option<Remark> {
     Some(Remark::sentence(Tone::Doubtful, lead, rest))
 }
 
-/// Formats the answer of a job or part in one sentence.
+/// Formats the answer of a job, or of a part of a mix, in one sentence.
 fn of_job(view: &View, job: &JobSummary, planned: JobOrPart<'_>) -> String {
     let Some(achieved) = job.throughput_per_s else {
         return match view.summary.window.warmup_s {

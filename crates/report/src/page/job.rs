@@ -59,7 +59,7 @@ const MOST_BINS: usize = 20;
 const SESSION_CAVEAT: &str =
     "response and service of a session include the pauses between its statements";
 
-/// The answer of a job or part.
+/// The answer of a job, or of a part of a mix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobSection {
     /// All numbers of the job.
@@ -105,7 +105,8 @@ pub struct Warning {
     pub text: String,
     /// Remedy.
     pub remedy: &'static str,
-    /// Numbers of the statements that it is about, from 1; empty if it is about the whole job.
+    /// Numbers of the statements that the warning is about, from 1; empty if it is about the whole
+    /// job.
     pub statements: Vec<u32>,
 }
 
@@ -115,7 +116,7 @@ impl JobSection {
         self.summary.is_withheld(kind)
     }
 
-    /// Returns the section of the job or part with an account.
+    /// Returns the section of the job, or of the part of a mix, that has this account.
     pub(super) fn of(view: &View, account: AccountId) -> JobSection {
         let job = &view.summary.jobs[account.index()];
         let plan = &view.evidence.plan;
@@ -377,7 +378,7 @@ fn numbers(times: &Distribution) -> impl Iterator<Item = Cell> + use<> {
     all.map(|ns| Quantity::Time(ns).into())
 }
 
-/// Returns a remark on a job that was active in a part of the window only.
+/// Returns a remark on a job that was active in a part of the window only; `None` for other jobs.
 fn remark_on_part(view: &View, job: &Job) -> Option<String> {
     let (begin, end) = (view.evidence.steps.warmup(), view.evidence.end());
     let began = (job.start > begin).then(|| format!("began at {}", span(job.start)));
@@ -394,7 +395,7 @@ fn remark_on_part(view: &View, job: &Job) -> Option<String> {
     ))
 }
 
-/// Returns a remark on the times of requests that had no answer.
+/// Returns a remark on the times of requests that had no answer; `None` if all were answered.
 fn remark_on_aged(job: &JobSummary) -> Option<String> {
     // Not all requests that were open when a run was killed have an age.
     let timeouts = job.counts.timeouts;
@@ -479,7 +480,7 @@ fn statements(job: &JobSummary) -> Table {
     table
 }
 
-/// Returns the servers of a target with several of them, one row each.
+/// Returns the table of the servers of a target, one row each; empty unless there are several.
 fn servers(job: &JobSummary) -> Table {
     let numbers = ["completed", "errors", "throughput", "response p50", "p95", "p99"];
     let titles = numbers.map(|title| (title, Align::Right)).into_iter();
@@ -514,7 +515,8 @@ fn servers(job: &JobSummary) -> Table {
 
 /// Returns a remark on the difference between a request's service time and the sum of its
 /// statements: connecting, begin and commit take time, and no record holds their times. If every
-/// request sent every statement once, the difference is their mean time.
+/// request sent every statement once, the difference is their mean time. `None` if there is no such
+/// time.
 fn remark_on_untimed_parts(job: &JobSummary, planned: JobOrPart<'_>) -> Option<String> {
     let service = &job.service;
     let remark = match (planned.requests().transaction, planned.job().reconnect) {
@@ -557,7 +559,7 @@ fn course(job: &JobSummary) -> Table {
         "completed",
         "p99",
     ]);
-    // A single part repeats the numbers of the window.
+    // A single probe would repeat the numbers of the window.
     for Probe { start_s, throughput_per_s, response } in
         job.course.iter().filter(|_| job.course.len() > 1)
     {

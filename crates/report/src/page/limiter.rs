@@ -1,7 +1,7 @@
-//! The limiter with its evidence, the other suspects, and the sources that were not observed.
+//! The limiter with its evidence, other possible limiters, and the sources that were not observed.
 
 use analyze::limiting::UnobservedSource;
-use analyze::{Component, EvidenceNumber, Limiter, ObservedComponents, Suspect};
+use analyze::{Candidate, Component, EvidenceNumber, Limiter, ObservedComponents};
 
 use super::remark::{Remark, Tone};
 use crate::figures::figures_with_evidence;
@@ -9,8 +9,8 @@ use crate::number::{fixed, percent};
 use crate::view::View;
 use crate::words;
 
-/// Maximum number of other suspects that are listed.
-const MOST_SUSPECTS: usize = 2;
+/// Maximum number of other possible limiters that are listed.
+const MOST_CANDIDATES: usize = 2;
 
 /// Prefixes of the names of sources without which a limiter cannot be found.
 const NEEDED_SOURCES: [&str; 6] =
@@ -31,22 +31,23 @@ pub struct LimiterSection {
     pub figures: &'static [&'static str],
     /// Action that would raise the limit.
     pub relief: Option<&'static str>,
-    /// All suspects, the likeliest first.
-    pub ranked: Vec<SuspectRow>,
+    /// All possible limiters, the likeliest first.
+    pub ranked: Vec<CandidateRow>,
     /// Observations of all components.
     pub seen: ObservedComponents,
     /// Sources that could not be observed.
     pub unseen: Vec<UnseenSource>,
-    /// Answer in words: the limiter, its relief, other suspects, and missing sources.
+    /// Answer in words: the limiter, the advice for it, other possible limiters, and the sources of
+    /// evidence that are missing.
     pub remarks: Vec<Remark>,
-    /// Answer in words, without the other suspects.
+    /// Answer in words, without the other possible limiters.
     pub short_remarks: Vec<Remark>,
 }
 
-/// A component that takes the time of requests, or has no capacity left.
+/// A possible limiter: a component that takes the time of requests, or has no capacity left.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SuspectRow {
-    /// Suspected component.
+pub struct CandidateRow {
+    /// The component.
     pub component: Component,
     /// Fraction of the window, or of the requests' time, 0 to 1.
     pub share: f64,
@@ -77,7 +78,7 @@ impl LimiterSection {
             evidence: limiter.evidence.clone(),
             figures: figures_with_evidence(limiter.component),
             relief: view.relief(limiter.component),
-            ranked: limiter.ranked.iter().map(|it| SuspectRow::of(it, view)).collect(),
+            ranked: limiter.ranked.iter().map(|it| CandidateRow::of(it, view)).collect(),
             seen: limiter.seen.clone(),
             unseen: limiter.unseen.iter().map(UnseenSource::of).collect(),
             remarks: remarks(view, limiter),
@@ -86,14 +87,14 @@ impl LimiterSection {
     }
 }
 
-impl SuspectRow {
-    fn of(suspect: &Suspect, view: &View) -> SuspectRow {
-        SuspectRow {
-            component: suspect.component,
-            share: suspect.share,
-            because: words::limiter_reason(&suspect.finding),
-            evidence: suspect.evidence.clone(),
-            relief: view.relief(suspect.component),
+impl CandidateRow {
+    fn of(candidate: &Candidate, view: &View) -> CandidateRow {
+        CandidateRow {
+            component: candidate.component,
+            share: candidate.share,
+            because: words::limiter_reason(&candidate.finding),
+            evidence: candidate.evidence.clone(),
+            relief: view.relief(candidate.component),
         }
     }
 }
@@ -109,10 +110,10 @@ impl UnseenSource {
 
 fn remarks(view: &View, limiter: &Limiter) -> Vec<Remark> {
     let mut remarks = answer(view, limiter);
-    for suspect in limiter.ranked.iter().skip(1).take(MOST_SUSPECTS) {
-        let share = percent(suspect.share);
-        let because = words::limiter_reason(&suspect.finding);
-        let name = suspect.component.name();
+    for candidate in limiter.ranked.iter().skip(1).take(MOST_CANDIDATES) {
+        let share = percent(candidate.share);
+        let because = words::limiter_reason(&candidate.finding);
+        let name = candidate.component.name();
         remarks.push(Remark::note(format!("Also, {share}: {because} ({name}).")));
     }
     if limiter.component == Component::Unknown {
@@ -131,7 +132,7 @@ fn short_remarks(view: &View, limiter: &Limiter) -> Vec<Remark> {
     remarks
 }
 
-/// Returns the limiter with its reason and its relief.
+/// Returns the limiter with its reason and the advice for it.
 fn answer(view: &View, limiter: &Limiter) -> Vec<Remark> {
     let because = words::limiter_reason(&limiter.finding);
     let lead = words::limiter_lead(limiter.component);

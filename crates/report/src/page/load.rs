@@ -104,14 +104,14 @@ fn table(view: &View, loads: &[LoadSection]) -> Table {
 }
 
 /// Returns the remark that the rows were sent by a slower method than the server offers, with the
-/// remedy.
+/// remedy; `None` if the fastest method was used.
 fn fallback_remark(load: &LoadSummary) -> Option<Remark> {
     let why = load.fallback.as_ref()?;
     let lead = words::filled_by_inserts(&load.table);
     Some(Remark::sentence(Tone::Doubtful, lead, format!(": {why}")))
 }
 
-/// Returns the size of a table after the jobs had ended.
+/// Returns the size of a table after the jobs had ended; `None` if it is unknown.
 fn size(load: &LoadSummary) -> Option<Remark> {
     let size = load.size?;
     let [allocated, logical] = [size.allocated, size.logical].map(|size| bytes(size as u64));

@@ -36,7 +36,7 @@ pub(crate) use facts::is_default;
 pub(crate) use headline::slo_with_number;
 pub use headline::{Headline, first_of};
 pub use job::{JobSection, Warning};
-pub use limiter::{LimiterSection, SuspectRow, UnseenSource};
+pub use limiter::{CandidateRow, LimiterSection, UnseenSource};
 pub use load::{LoadSection, LoadsSection};
 pub use quantity::Quantity;
 pub use remark::{Line, Remark, Tone};
@@ -79,7 +79,7 @@ pub struct Page {
     pub effects: Vec<Effect>,
     /// The largest of these changes, in words.
     pub changes: Vec<Remark>,
-    /// Side effects of intermittent jobs and background work on the others.
+    /// Side effects of intermittent jobs and background work on the other jobs.
     pub side_effects: Vec<SideEffects>,
     /// Side effects as tables.
     pub side_effect_tables: Vec<SideEffectSection>,
@@ -95,7 +95,7 @@ pub struct Page {
     pub excerpts: ExcerptSection,
     /// Note on the jobs without figures of their own, if there are any.
     pub few_figures: Option<Remark>,
-    /// The parts that fit a screen.
+    /// The short answer, which fits a screen.
     pub short: ShortAnswer,
 }
 
@@ -157,8 +157,8 @@ fn few_figures(jobs: usize) -> Option<Remark> {
     (jobs > most).then(|| Remark::note(text))
 }
 
-/// Returns a phrase for each job and part, by its name: the mean numbers of rows and bytes of a
-/// request.
+/// Returns a phrase for each job and for each part of a mix, by its name: the mean numbers of rows
+/// and bytes of a request.
 fn answers(view: &View) -> BTreeMap<&str, String> {
     let answer = |job: &JobSummary| {
         let completed = job.counts.balance.completed() as f64;
@@ -172,7 +172,7 @@ fn answers(view: &View) -> BTreeMap<&str, String> {
 }
 
 /// Returns the position of the verdict. Numbers of an invalid run always appear below the word
-/// INVALID. Loads without jobs have no verdict, unless a check objects.
+/// INVALID. Loads without jobs have no verdict, unless a check is suspect or invalid.
 fn verdict_position(view: &View) -> VerdictPosition {
     let status = view.summary.verdict.status();
     if status == Status::Invalid {

@@ -29,7 +29,7 @@ pub enum Remark {
         /// Rest of the sentence.
         rest: String,
     },
-    /// A quiet note on the part above it.
+    /// A quiet note on the text above it.
     Note(String),
 }
 

@@ -254,7 +254,7 @@ fn resources(view: &View) -> Vec<Line> {
 }
 
 /// Returns the commands that show more of the record with this path, and the command that explains
-/// the checks that object and the limiter.
+/// the limiter and the suspect or invalid checks.
 fn commands(view: &View, record: &str) -> Vec<String> {
     let about = &view.about;
     let of_run = about.run.map_or_else(String::new, |run| format!(" --run {run}"));
@@ -268,7 +268,8 @@ fn commands(view: &View, record: &str) -> Vec<String> {
     commands
 }
 
-/// Returns the command that explains the checks that object, the gravest first, and the limiter.
+/// Returns the command that explains the suspect or invalid checks, the gravest first, and the
+/// limiter; `None` if there is nothing to explain.
 fn explain_command(view: &View) -> Option<String> {
     let verdict = &view.summary.verdict;
     let grave = [Status::Invalid, Status::Suspect].into_iter();
@@ -321,13 +322,14 @@ fn settings(settings: &[&(String, String)]) -> String {
     }
 }
 
-/// Returns all settings except the label and the reasons of loads, which are written separately.
+/// Returns all settings except the label and the reasons why loads used inserts, which are written
+/// separately.
 fn settings_of_servers(about: &RunDetails) -> impl Iterator<Item = &(String, String)> {
     let is_beside = |name: &str| name == assay::LABEL || name.starts_with(generator::INSERTS);
     about.settings.iter().filter(move |(name, _)| !is_beside(name))
 }
 
-/// Formats the resource usage of the load generator's own process.
+/// Formats the resource usage of the load generator's own process; `None` if it is unknown.
 fn generator(view: &View) -> Option<String> {
     let client = view.summary.client?;
     let window = view.summary.window;

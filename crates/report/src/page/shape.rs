@@ -18,7 +18,7 @@ const STRIDES: [usize; 5] = [1, 2, 4, 10, 20];
 /// Number of decades from a nanosecond on; the last edge is beyond any recorded time.
 const DECADES: usize = 14;
 
-/// A bin of a distribution: the times above the previous edge, up to and including its own.
+/// A bin of a distribution: the times above the previous edge, up to and including the bin's edge.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bin {
     /// Upper edge, in nanoseconds.
@@ -32,8 +32,8 @@ pub struct Bin {
 /// merged, because they are the most interesting ones.
 const SHORTEST_IN: u64 = 200;
 
-/// Returns the finest division into at most `most` bins. A distribution over more than `most`
-/// decades has a bin for each decade.
+/// Returns the finest division of a distribution into at most `most` bins. If even one bin per
+/// decade is more than `most`, returns one bin per decade.
 pub(super) fn bins(histogram: &Histogram<u64>, most: usize) -> Vec<Bin> {
     let divisions = STRIDES.into_iter().map(|stride| divide(histogram, stride));
     divisions

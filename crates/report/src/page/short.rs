@@ -40,9 +40,9 @@ pub struct ShortAnswer {
     pub blocks: Vec<JobBlock>,
     /// A row for each job if there are too many jobs for blocks; otherwise empty.
     pub overview: Table,
-    /// Errors of the jobs.
+    /// Errors of the jobs if there are too many jobs for blocks; otherwise empty.
     pub errors: Vec<Line>,
-    /// Caveats for the numbers of the jobs.
+    /// Caveats for the numbers in `overview`; empty if it is empty.
     pub notes: Vec<Remark>,
     /// Distribution of the response times if there is a single job; otherwise empty.
     pub histogram: Vec<Bin>,
@@ -50,7 +50,7 @@ pub struct ShortAnswer {
     pub loads: Table,
     /// Remarks on the loads.
     pub remarks_on_loads: Vec<Remark>,
-    /// Events other than the errors above.
+    /// Events other than the errors in `blocks` and `errors`.
     pub events: EventsSection,
     /// Limiter with its evidence.
     pub limiter: Vec<Remark>,

@@ -1,4 +1,4 @@
-//! Side effects of intermittent jobs on the others: a table for each pair.
+//! Side effects of intermittent jobs: a table for each such job and each other job.
 
 use analyze::{
     Change, Effect, Estimate, FEWEST_BATCHES, Figure, PhaseFigures, PhaseSummary, Quantile,
@@ -141,7 +141,7 @@ fn table(phases: &[(&PhaseSummary, &PhaseFigures)]) -> Table {
     table
 }
 
-/// Returns the figures of the table that exist.
+/// Returns those figures of the table that were measured in a phase.
 fn estimates(figures: &PhaseFigures) -> impl Iterator<Item = Estimate> {
     SHOWN_FIGURES.into_iter().filter_map(|figure| figures.figure(figure))
 }

@@ -17,7 +17,7 @@ pub struct Table {
     /// Rows.
     pub rows: Vec<Row>,
     /// Titles of the columns that a narrow page drops one by one, the least important first. If
-    /// several columns have one title, each mention drops the first remaining one.
+    /// several columns have the same title, each mention drops the first remaining one.
     pub optional: Vec<Cow<'static, str>>,
 }
 
@@ -219,7 +219,7 @@ impl Table {
         Table { rows: Vec::new(), ..self.clone() }
     }
 
-    /// Sets the data columns that an exported file always has, to those of the cells of this row.
+    /// Sets the data columns that an exported file always has: those of the cells of this row.
     pub(crate) fn with_values_of(mut self, row: impl IntoIterator<Item = Cell>) -> Table {
         for (column, cell) in self.columns.iter_mut().zip(row) {
             column.values = cell.data();

@@ -40,7 +40,7 @@ pub struct CheckRow {
     pub unit: Unit,
     /// Finding in one sentence.
     pub sentence: String,
-    /// Remedy of a check that objects.
+    /// Remedy, if the check is suspect or invalid.
     pub remedy: Option<&'static str>,
 }
 

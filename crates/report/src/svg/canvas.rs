@@ -72,8 +72,8 @@ impl Canvas {
     }
 
     /// Writes the labels. Their letters have an outline in the colour of the background, since
-    /// lines and areas of any colour are behind them. Within a page this is the browser's
-    /// background colour, which is close to the page's, and correct where the style of the page is
+    /// lines and areas of any colour are behind them. Within a page this is the background colour
+    /// of the browser: it is close to that of the page, and correct where the style of the page is
     /// forbidden.
     pub(super) fn labels(&mut self, write: impl FnOnce(&mut Canvas)) {
         let (part, ground) =

@@ -94,8 +94,8 @@ const MINOR_TICK: &str = " stroke=\"currentColor\" stroke-opacity=\"0.4\"";
 const LEFT_OF_LABEL: f64 = 3.0;
 
 /// Attributes of a label. It has the ink of the page, because no fixed colour has a contrast of
-/// 4.5:1 (WCAG 2.2, 1.4.3) on both light and dark pages. The colour of the line or area next to it
-/// shows what it belongs to.
+/// 4.5:1 (WCAG 2.2, 1.4.3) on both light and dark pages. The colour of the adjacent line or area
+/// shows to which mark a label belongs.
 const SMALL_TEXT: &str = " font-size=\"10\"";
 
 /// Attributes of the titles of axes.

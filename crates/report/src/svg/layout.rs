@@ -83,12 +83,12 @@ impl Layout {
         Layout { size, left, right, top: y, bottom, headings, title_of_y, legend, small_texts }
     }
 
-    /// Returns the horizontal position of a value, in pixels.
+    /// Returns the horizontal position of a value, in pixels; `None` if the value has no position.
     pub(super) fn x(&self, figure: &Figure, value: f64) -> Option<f64> {
         Some(self.left + figure.x.place(value)? * (self.right - self.left))
     }
 
-    /// Returns the vertical position of a value, in pixels.
+    /// Returns the vertical position of a value, in pixels; `None` if the value has no position.
     pub(super) fn y(&self, figure: &Figure, value: f64) -> Option<f64> {
         Some(self.bottom - figure.y.place(value)? * (self.bottom - self.top))
     }

@@ -9,8 +9,8 @@ pub(super) struct PixelPoint {
     pub(super) y: f64,
 }
 
-/// Number of parts of a pixel that a coordinate distinguishes. They are needed because a page can
-/// enlarge a part of a figure to the whole width.
+/// Number of parts of a pixel that a coordinate distinguishes. Such small parts are needed because
+/// a page can enlarge a part of a figure to the whole width.
 const PARTS_PER_PIXEL: f64 = 100.0;
 
 /// A writer of the data of a path element.

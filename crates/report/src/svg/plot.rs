@@ -12,6 +12,7 @@ pub(super) struct Plot<'a> {
 
 impl Plot<'_> {
     /// Returns the position of a point; a point beyond an axis is placed at the edge of the plot.
+    /// `None` if a coordinate has no position.
     pub(super) fn place(&self, x: f64, y: f64) -> Option<PixelPoint> {
         Some(PixelPoint { x: self.layout.x(self.figure, x)?, y: self.layout.y(self.figure, y)? })
     }

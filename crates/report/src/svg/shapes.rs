@@ -100,7 +100,8 @@ fn fill_attributes(ink: Ink, opacity: &str) -> String {
     format!(" fill=\"{}\" fill-opacity=\"{opacity}\"", color(ink))
 }
 
-/// Returns the path of a line; missing points are gaps, and a point between two gaps is a disc.
+/// Returns the path of a line, which is interrupted at missing points. A point without neighbours
+/// is a disc.
 fn line(plot: &Plot<'_>, points: &[Point], has_steps: bool) -> String {
     let mut path = Path::default();
     let mut before: Option<PixelPoint> = None;
@@ -135,8 +136,8 @@ fn line(plot: &Plot<'_>, points: &[Point], has_steps: bool) -> String {
     path.into_text()
 }
 
-/// Returns the path of a band: each stretch without gaps is one area, drawn from its upper edge. A
-/// point between two gaps is a stripe.
+/// Returns the path of a band: each stretch without missing points is one area, drawn from its
+/// upper edge. A point without neighbours is a stripe.
 fn band(plot: &Plot<'_>, extents: &[Extent]) -> String {
     let mut path = Path::default();
     let edges = extents.iter().map(|extent| {
@@ -194,7 +195,7 @@ fn boxes(plot: &Plot<'_>, bars: &[Bar]) -> String {
     for bar in bars {
         let ends = plot.place(bar.from, bar.high).zip(plot.place(bar.to, bar.low));
         let Some((from, to)) = ends else { continue };
-        // A gap of half a pixel separates adjacent bars.
+        // Half a pixel of background separates adjacent bars.
         path.rectangle([from.x, (to.x - 0.5).max(from.x)], [from.y, to.y]);
     }
     path.into_text()
@@ -220,7 +221,7 @@ fn intervals(plot: &Plot<'_>, extents: &[Extent]) -> String {
         for (end, value, (continues, inwards)) in
             [(low, extent.low, arrows[0]), (high, extent.high, arrows[1])]
         {
-            // An end beyond the other end of the axis has no mark.
+            // An interval that lies wholly beyond the axis is only an arrow.
             if !continues && !plot.figure.x.has(value) {
                 continue;
             }

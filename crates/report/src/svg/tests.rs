@@ -184,7 +184,8 @@ fn label_of_a_narrow_period_has_no_remark() {
     assert!(narrow.ends_with(">warm-up"), "{narrow}");
 }
 
-/// A label may lie on cells of any colour, and close to the lines of a search.
+/// A label may lie on cells of any colour, and close to the lines of a search, so it has an
+/// outline.
 #[test]
 fn labels_have_an_outline_of_the_ground() {
     let in_page = painted(&full_figure(), FigureContext::Page("f"));

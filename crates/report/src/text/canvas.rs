@@ -14,7 +14,7 @@ use crate::text::table::Grid;
 /// The layout of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// True if ANSI escape sequences may colour it.
+    /// True if ANSI escape sequences may colour the text.
     pub color: bool,
     /// Number of columns. Sentences are wrapped; tables need up to 100 and drop columns on a
     /// narrower page. Text to be copied (a path, a command) is never broken.
@@ -184,7 +184,7 @@ impl Canvas {
         }
     }
 
-    /// Writes a table with a gap before it, unless it has no rows.
+    /// Writes a table after an empty line, unless the table has no rows.
     pub(crate) fn part(&mut self, table: &Table) {
         if !table.is_empty() {
             self.gap();

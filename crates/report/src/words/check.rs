@@ -16,8 +16,8 @@ use super::obstacle;
 use super::programs::other_programs;
 use crate::number::{fixed, plain, significant};
 
-/// Returns the finding of a check in one sentence. For some checks that object, the sentence adds
-/// the consequence.
+/// Returns the finding of a check in one sentence. For some suspect or invalid checks, the sentence
+/// adds the consequence.
 pub(crate) fn check_sentence(check: &Check) -> String {
     let objects = check.status.objects();
     match &check.finding {
@@ -256,7 +256,7 @@ fn ceiling(finding: &CeilingUse) -> String {
     }
 }
 
-/// Describes a load as a fraction of the calibrated maximum of the load generator.
+/// Describes a rate of statements as a fraction of the calibrated maximum of the load generator.
 pub(super) fn ceiling_use(finding: &CeilingUse) -> String {
     let threads = match finding.threads {
         1 => "a thread".to_owned(),

@@ -95,7 +95,7 @@ pub(crate) fn relief(component: Component) -> Option<&'static str> {
     }
 }
 
-/// Returns the action for an observed program, which has its own options.
+/// Returns the action for an observed program, which has its own options; `None` as for [`relief`].
 pub(crate) fn relief_of_program(component: Component) -> Option<&'static str> {
     match component {
         Component::Concurrency => {
@@ -117,7 +117,8 @@ pub(crate) fn relief_of_program(component: Component) -> Option<&'static str> {
     }
 }
 
-/// Returns the action for the load of a table, which writers on one thread perform.
+/// Returns the action for the load of a table, whose writers share one thread; `None` as for
+/// [`relief`].
 pub(crate) fn relief_of_load(component: Component) -> Option<&'static str> {
     match component {
         Component::Concurrency => Some("more writers, or more rows in a commit, would raise it"),

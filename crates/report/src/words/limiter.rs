@@ -14,7 +14,7 @@ use super::digits::{number, percent};
 use super::programs::other_programs;
 use crate::number::{fixed, plain, processors as processors_in_words};
 
-/// Returns the reason for a limiter or a suspect in one sentence.
+/// Returns the reason for a limiter or a possible limiter in one sentence.
 pub(crate) fn limiter_reason(finding: &LimiterFinding) -> String {
     match finding {
         LimiterFinding::Satisfied => {

@@ -176,7 +176,7 @@ pub(crate) fn remedy_at_highest_rate(check: CheckKind) -> Option<&'static str> {
     found.map(|(_, remedy)| remedy)
 }
 
-/// Returns the remedy for the finding of a check, if it objects.
+/// Returns the remedy for the finding of a check, if the check is suspect or invalid.
 pub fn remedy_of(check: &Check) -> Option<&'static str> {
     let of_cause = match &check.finding {
         Finding::Connections(Connections::Missing { refusal: Some(refusal), .. }) => {

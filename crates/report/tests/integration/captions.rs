@@ -29,7 +29,8 @@ fn course(parts: &[(u64, &[Nanos])]) -> TimeCourse {
     TimeCourse { columns: parts.iter().map(column).collect() }
 }
 
-/// Returns the caption of a run with ten seconds of warm-up and with this time [`course`].
+/// Returns the caption of the figure of response times, for a run with ten seconds of warm-up and
+/// the time course `course(parts)`.
 fn caption(parts: &[(u64, &[Nanos])]) -> String {
     let view = cases::open().view();
     let figures = report::figures(&view, &[course(parts)]);

@@ -58,7 +58,7 @@ retry = 3 on 40001
 slo = p99 < 30ms, failed < 0.1%
 ";
 
-/// Returns a closed job with errors and two statements.
+/// Returns a run of a closed job with errors and two statements.
 pub(crate) fn closed() -> Case {
     let mut case = Case::new(CLOSED).serving(0, Traffic { connections: 4, ..Traffic::of(120) });
     let job = &mut case.evidence.jobs[0];
@@ -87,7 +87,8 @@ query = update acct set v = v + 1 where id = 1
 concurrency = 8
 ";
 
-/// Returns a closed job with an observed server: most sessions wait for locks, many for flushes.
+/// Returns a run of a closed job with an observed server: most sessions wait for locks, many for
+/// flushes.
 pub(crate) fn limited() -> Case {
     let traffic = Traffic { connections: 8, ..Traffic::of(4_000) };
     let mut case = Case::new(LIMITED).serving(0, traffic).at(analyze::DatabaseLocation::ThisHost);
@@ -112,7 +113,7 @@ pub(crate) fn limited() -> Case {
     case
 }
 
-/// Returns the job of [`limited`], but without a saturated component: sessions seem to run but are
+/// Returns the run of [`limited`], but without a saturated component: sessions seem to run but are
 /// not on a processor, while other programs use a part of the processors.
 pub(crate) fn unknown() -> Case {
     let mut case = limited();
@@ -147,7 +148,7 @@ concurrency = 8
 slo = throughput > 100
 ";
 
-/// Returns three jobs; one of them missed its SLO.
+/// Returns a run of three jobs, one of which missed its SLO.
 pub(crate) fn mixed() -> Case {
     let slow = [Nanos::from_millis(60), Nanos::from_millis(15)];
     let mut case = Case::new(MIXED)

@@ -199,7 +199,7 @@ fn equal_views_give_equal_bytes() {
     }
 }
 
-/// Names, order and digits are a contract: only an edit of the stored file can change them.
+/// Names, order and digits of documents equal those of stored files, because they are a contract.
 #[test]
 fn documents_match_the_stored_ones() {
     for (name, case) in [("closed", cases::closed()), ("exceeds", cases::exceeds())] {

@@ -62,7 +62,7 @@ pub(crate) fn observed() -> Case {
     case
 }
 
-/// Adds a counter that steps at a second.
+/// Adds a counter that grows by one, at the given second.
 fn step(case: &mut Case, metric: &str, second: u64) {
     let points = (0..=60).map(|at| (Nanos::from_secs(at), f64::from(at >= second)));
     case.evidence.observed.push(Observed {

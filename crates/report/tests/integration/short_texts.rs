@@ -48,7 +48,7 @@ fn answer_of_one_job_fits_a_screen() {
 
 const CLOSED: &str = "duration = 60s\n[a]\nquery = select 1\nconcurrency = 4\nthink = exp(20ms)\n";
 
-/// Only commands to be copied are wider than the page.
+/// No line is wider than the page, except commands to be copied.
 #[test]
 fn short_answers_fit_pages_of_40_to_100_columns() {
     for (name, view) in cases::all() {
@@ -218,7 +218,7 @@ fn warnings_missed_conditions_and_missing_samples_are_in_the_short_answer() {
     assert!(!said.contains("Every SLO is met"), "{said}");
     let limited = text_on_one_line(&cases::limited().view());
     assert!(limited.contains("Incomplete data for background: user `ann` sees"), "{limited}");
-    assert!(!limited.contains("Also, "), "only --full has other suspects: {limited}");
+    assert!(!limited.contains("Also, "), "only --full has other candidates: {limited}");
     let unknown = text_on_one_line(&cases::unknown().view());
     assert!(unknown.contains("Not seen: "), "{unknown}");
     for words in ["Waits of the active sessions", "Other programs"] {

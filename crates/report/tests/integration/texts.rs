@@ -150,7 +150,7 @@ fn an_empty_window_is_not_a_result() {
     check("empty", cases::empty());
 }
 
-/// Only texts to be copied are wider than the page.
+/// No line is wider than the page, except commands to be copied.
 #[test]
 fn answers_fit_pages_of_60_80_and_100_columns() {
     for (name, view) in cases::all() {
@@ -191,7 +191,8 @@ fn colours_leave_the_words_unchanged() {
     assert_eq!(plain, text(&view, &Style::PLAIN));
 }
 
-/// Rates are over the window, as in the document; a job that was active in a part of it is marked.
+/// Rates are over the window, as in the document; a note marks a job that was active in a part of
+/// the window only.
 #[test]
 fn partially_present_job_is_marked() {
     let mut case = cases::open();
@@ -207,7 +208,8 @@ fn partially_present_job_is_marked() {
     assert!(!whole.contains("over the whole window"), "{whole}");
 }
 
-/// Encryption affects the cost of a request, and is not always in the URL.
+/// The text states the encryption of each target, because it affects the cost of a request, and a
+/// URL does not always show it.
 #[test]
 fn the_target_says_whether_it_was_encrypted() {
     let mut case = Case::new(
@@ -242,7 +244,8 @@ fn single_error_is_singular() {
     }
 }
 
-/// The rate of a few requests over the longer window of another job would be meaningless.
+/// A job with a fixed number of requests shows that number. Its rate over the longer window of
+/// another job would be meaningless.
 #[test]
 fn self_ending_job_shows_its_count() {
     let headline = |duration: &str, few: &str| {
@@ -263,7 +266,7 @@ fn self_ending_job_shows_its_count() {
     }
 }
 
-/// The part of a job's name beyond 24 characters reduces the room of all rows equally.
+/// A long name of a job moves the texts of all rows equally.
 #[test]
 fn columns_stay_aligned_with_job_names_of_any_length() {
     let long = "a-job-with-a-name-of-forty-characters-xx";

@@ -33,7 +33,7 @@ impl ClosedLoop {
 
 impl ClosedForm for ClosedLoop {
     /// Follows from the arrival theorem: an arriving client finds the system in the state that it
-    /// would have with the other clients alone.
+    /// would have if only the other clients existed.
     fn exceeds(&self, t: f64) -> f64 {
         let x = t / self.service_s;
         let mut term = libm::exp(-x);

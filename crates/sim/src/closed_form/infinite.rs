@@ -22,7 +22,8 @@ impl MMc {
         blocked / (1.0 - utilisation * (1.0 - blocked))
     }
 
-    /// Returns the rate at which a queue of waiting requests shrinks.
+    /// Returns the rate at which requests leave minus the rate at which they arrive, while all
+    /// servers are busy.
     fn spare_rate(&self) -> f64 {
         f64::from(self.servers) * self.service_rate - self.arrival_rate
     }
@@ -60,7 +61,7 @@ pub struct MDc {
 
 impl MDc {
     /// Creates a system with `servers` servers, `service_s` seconds of service and `arrival_rate`
-    /// arrivals per second, fewer than `servers / service_s`.
+    /// arrivals per second, which must be below `servers / service_s`.
     pub fn new(servers: u32, service_s: f64, arrival_rate: f64) -> MDc {
         let servers = servers as usize;
         let in_system = states_of_mdc(servers, arrival_rate * service_s);
@@ -75,7 +76,7 @@ impl MDc {
         MDc { servers, service_s, arrival_rate, waiting_at_most }
     }
 
-    /// Returns P(W ≤ t) of the waiting time.
+    /// Returns P(W ≤ t), the probability that a request waits for at most `t` seconds.
     fn waits_at_most(&self, t: f64) -> f64 {
         if t < 0.0 {
             return 0.0;
@@ -106,8 +107,8 @@ impl ClosedForm for MDc {
 }
 
 /// Returns the stationary distribution of the number of requests in M/D/c with offered load `load`:
-/// after one service time, all requests that were in service have left and a Poisson number has
-/// arrived.
+/// after one service time, all requests that were in service have left, and a Poisson-distributed
+/// number of requests has arrived.
 fn states_of_mdc(servers: usize, load: f64) -> Vec<f64> {
     const STATES: usize = 600;
     let mut arrivals = vec![libm::exp(-load)];

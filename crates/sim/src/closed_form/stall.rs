@@ -1,12 +1,13 @@
-//! A server that stops at the beginning of each period, which coordinated omission hides.
+//! A server that stalls at the beginning of each period: a fault that coordinated omission hides.
 
 use super::ClosedForm;
 
-/// Evenly spaced arrivals at a server with constant service that stops during the first `stall_s`
-/// seconds of each `period_s` seconds; the fluid limit of many arrivals per stall.
+/// Evenly spaced arrivals at a server with constant service. The server stops during the first
+/// `stall_s` seconds of each `period_s` seconds; the formulas hold for many arrivals per stall.
 ///
-/// Work that queued during the stall drains afterwards at the spare rate, so response time falls
-/// linearly from stall + service to service during stall / (1 − ρ) seconds.
+/// The work that queues during a stall is done afterwards at the spare rate. The response time
+/// therefore falls linearly from stall + service, for arrivals at the beginning of a stall, to
+/// service, for arrivals stall / (1 − ρ) seconds later, with ρ = arrival rate · service.
 #[derive(Clone, Copy, Debug)]
 pub struct Stall {
     /// Service time in seconds.

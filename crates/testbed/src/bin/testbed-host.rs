@@ -37,7 +37,8 @@ fn host(arguments: &[&str]) -> Result<(), String> {
     }
 }
 
-/// Hosts a real server; the testbed itself refuses other URLs.
+/// Hosts the private server of a `testbed:` URL. For a URL of any other kind, returns the error
+/// with which the testbed refuses it.
 fn start(target: &Target) -> Result<(), String> {
     let (server, reached) = testbed::start(target).map_err(|problem| problem.to_string())?;
     let (pid, folder) = (server.pid().unwrap_or_default(), server.folder().display());

@@ -273,7 +273,7 @@ struct Connection<'h> {
     stream: ReadyFd<TcpStream>,
     session: sim::Session,
     protocol: Protocol,
-    /// The answer to the statement that was read last, if it takes time.
+    /// The answer to the statement that was read last, if the answer takes time.
     pending_answer: Option<sim::Answer>,
     /// Beginning of an incomplete message.
     incomplete: Vec<u8>,

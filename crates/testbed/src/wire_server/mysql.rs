@@ -76,7 +76,8 @@ impl Session {
         }
     }
 
-    /// Reads up to the next statement. Returns the number of bytes used.
+    /// Processes bytes until a statement is complete or more bytes are needed, and appends replies
+    /// to `out`. Returns the number of bytes used, and the next need of the session.
     pub(super) fn next(
         &mut self,
         bytes: &[u8],

@@ -28,7 +28,8 @@ pub(super) struct Session {
     /// State of the login; `None` after it.
     login: Option<ServerLogin<'static>>,
     status: TransactionStatus,
-    /// Prepared statements by name. A load has few, for which a list is faster than a hash map.
+    /// Prepared statements by name. A load generator uses few, for which a list is faster than a
+    /// hash map.
     prepared: Vec<(Box<[u8]>, Statement)>,
     /// Portals by name.
     portals: Vec<(Box<[u8]>, Portal)>,
@@ -74,7 +75,8 @@ impl Session {
         }
     }
 
-    /// Reads up to the next statement. Returns the number of bytes used.
+    /// Processes bytes until a statement is complete or more bytes are needed, and appends replies
+    /// to `out`. Returns the number of bytes used, and the next need of the session.
     pub(super) fn next(
         &mut self,
         bytes: &[u8],
@@ -105,8 +107,8 @@ impl Session {
         }
     }
 
-    /// Reads messages of the login. Returns `None` if the login is complete, or if `bytes` may
-    /// contain more messages.
+    /// Processes messages of the login. Returns the number of bytes used, and the next need of the
+    /// session; `None` if the login is complete, or if `bytes` may contain more messages.
     fn read_login(
         &mut self,
         bytes: &[u8],

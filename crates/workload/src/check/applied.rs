@@ -60,8 +60,8 @@ fn replace<'a>(section: &mut Section<'a>, entry: Entry<'a>) {
     section.entries.insert(place, entry);
 }
 
-/// Returns true if a line called `name` sets the key `wanted`. If `wanted` has no dialect, the
-/// key's other name and its forms for a dialect set it too; otherwise only the identical name does.
+/// Returns true if a line called `name` sets the key `wanted`. If `wanted` has a dialect, only the
+/// identical name sets it. If not, both names of the key, with or without a dialect, set it.
 fn sets_same_key(name: &str, wanted: &str) -> bool {
     if dialect::split(wanted).1.is_some() {
         return name == wanted;

@@ -1,8 +1,8 @@
 //! Attribution of a mistake to the file or to a `--set` option.
 //!
-//! A value from `--set` replaces the file's value, and a wrong one is found at the line that uses
-//! the value. That line is not the cause: a mistake that the file does not have without the option
-//! is reported for the option.
+//! A value from `--set` replaces the file's value. If the value is wrong, the error is found at the
+//! line that uses it, but that line is not the cause. Therefore a mistake that the file does not
+//! have without the option is reported for the option.
 
 use base::{Diagnostic, Severity};
 

@@ -30,7 +30,7 @@ pub(super) struct Checker<'f> {
     pub(super) seed: Seed,
     /// The targets that jobs can name.
     pub(super) targets: Vec<NamedTarget>,
-    /// Number of parts in all expressions of the plan so far.
+    /// Number of nodes (values, operators and calls) in all expressions of the file so far.
     pub(super) parts: usize,
     /// Sum of the highest rates of the jobs so far, in requests per second.
     pub(super) offered_per_s: f64,
@@ -38,7 +38,7 @@ pub(super) struct Checker<'f> {
     pub(super) results_files: Vec<(String, PathBuf)>,
     /// Size of the traces so far in the printed plan, in bytes.
     pub(super) trace_bytes: usize,
-    /// Number of points in the loaded tables.
+    /// Number of values of `point()` in the loaded tables, by which polygons are sized.
     pub(super) polygon_points: Points,
     /// The CSV files that supply values.
     pub(super) tables: Tables<'f>,
@@ -63,13 +63,13 @@ pub(super) struct JobScope<'j> {
     pub(super) variables: &'j Variables,
 }
 
-/// Maximum number of values, operators and calls in all expressions of a file together.
+/// Maximum number of nodes in all expressions of a file together.
 const MOST_PARTS: usize = 1_000_000;
 
 impl<'f> Checker<'f> {
-    /// Adds the parts of an expression to the total of the file, and returns the expression. Fields
-    /// of records are allowed if `has_records` is true. Only the first expression beyond the limit
-    /// is reported.
+    /// Adds the number of nodes of an expression to the total of the file, which is limited, and
+    /// returns the expression. Fields of records are allowed if `has_records` is true. Only the
+    /// first expression beyond the limit is reported.
     pub(super) fn count_nodes(
         &mut self,
         compiled: Compiled,

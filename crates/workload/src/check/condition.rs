@@ -54,8 +54,8 @@ impl<'p> NamedSlo<'p> {
         self.suffix.map(|suffix| section_name(in_parentheses(suffix).text()))
     }
 
-    /// Returns the message about a condition that no run can meet; `None` if one can. Released
-    /// versions accepted such conditions, so their records must stay readable.
+    /// Returns the message about a condition that no run can meet; `None` for other conditions.
+    /// Released versions accepted such conditions, so their records must stay readable.
     pub(crate) fn reason_if_impossible(&self) -> Option<String> {
         let why = match (self.slo.side, self.slo.metric) {
             (Side::Below, _) if self.slo.bound <= 0.0 => "nothing is below 0",

@@ -106,7 +106,7 @@ impl<'f> Checker<'f> {
     }
 }
 
-/// Splits a text at the word `on`.
+/// Splits a text at the word `on`; `None` if the text does not contain this word.
 fn split_on(value: Excerpt<'_>) -> Option<(Excerpt<'_>, Excerpt<'_>)> {
     let text = value.text();
     let blank = |at: usize| text[at..].starts_with(char::is_whitespace);

@@ -77,7 +77,7 @@ impl<'f> Checker<'f> {
     }
 }
 
-/// Returns the bytes of a quoted text, with escapes replaced.
+/// Returns the bytes of a quoted text, with escapes replaced; `None` if it has no quotes.
 fn unquoted(text: &str) -> Option<Vec<u8>> {
     let quote = text.chars().next().filter(|quote| "\"'`".contains(*quote))?;
     let inner = text.strip_prefix(quote)?.strip_suffix(quote)?;

@@ -40,8 +40,8 @@ impl<'f> Fields<'f> {
         self.found.retain(|(_, other)| !std::ptr::eq(*other, entry));
     }
 
-    /// Returns every line whose key is `wanted`, in file order, with the name of the key in the
-    /// table of keys.
+    /// Returns every line for whose key `wanted` is true, in file order, with the name of the key
+    /// in the table of keys.
     pub(super) fn entries_where(
         &self,
         wanted: impl Fn(&Key) -> bool,
@@ -74,8 +74,7 @@ pub(super) struct SectionLines<'f, 't> {
 }
 
 impl<'f> Checker<'f> {
-    /// Returns the known keys of a section in the dialect of the main target; otherwise like
-    /// [`fields_in`](Self::fields_in).
+    /// Does the same as [`fields_in`](Self::fields_in), in the dialect of the main target.
     pub(super) fn fields(
         &mut self,
         entries: &'f [Entry<'f>],

@@ -29,9 +29,9 @@ pub(super) struct Global {
 
 /// The lines of global keys.
 struct GlobalLines<'f> {
-    /// The file's own.
+    /// The lines of the file.
     written: Fields<'f>,
-    /// The lines that override them.
+    /// The lines that override lines of the file.
     overriding: Fields<'f>,
 }
 
@@ -93,7 +93,7 @@ impl<'f> Checker<'f> {
         self.effective_value(lines, codes).unwrap_or_default()
     }
 
-    /// Returns the duration of the run; zero means no limit.
+    /// Returns the duration of the run; `None` if there is no limit, as with a duration of zero.
     fn run_length(&mut self, lines: &GlobalLines<'f>) -> Option<Nanos> {
         let duration =
             self.effective_value(lines, |check, fields| check.duration(fields, "duration"));
@@ -162,7 +162,7 @@ impl<'f> Checker<'f> {
         self.overrides.target.clone().or(url)
     }
 
-    /// Parses the target of a `url` key.
+    /// Parses the target of a `url` key; `None` if an error was reported.
     pub(super) fn url(&mut self, entry: &'f Entry<'f>) -> Option<Target> {
         let mut uses = Vec::new();
         let resolved = self.resolved_recording_uses(entry, &mut uses);

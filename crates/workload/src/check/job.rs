@@ -45,7 +45,7 @@ struct Parsed<'f> {
     requests: Requests,
 }
 
-/// Returns the statement of a job that replays a log: the whole line.
+/// Returns the statement of a job that replays a log: the text of a line after its time.
 fn log_statement(log: &Entry<'_>) -> Statement {
     let stream = Stream::new(Seed::default(), "", "");
     let line = Node::Generate(Box::new(Generate { stream, family: Family::Field(0) }));

@@ -13,8 +13,8 @@ const MOST_NUMBERS: usize = 10_000;
 /// Help for a malformed list.
 const HELP: &str = "write `100 200 400`, `1..128 x2` for 1 2 4 … 128, or `10..100 +10`";
 
-/// Parses a list of numbers. A range begins with its lower end and includes its upper end if a step
-/// hits it. The numbers of a geometric range are rounded down to nine decimals.
+/// Parses a list of numbers. A range begins with its lower end, and includes its upper end if the
+/// growth leads exactly to it. The numbers of a geometric range are rounded down to nine decimals.
 ///
 /// # Errors
 /// An invalid number, a range that does not grow, or too many numbers.
@@ -42,7 +42,7 @@ pub(super) fn words(text: Excerpt<'_>) -> impl Iterator<Item = Excerpt<'_>> {
     })
 }
 
-/// Splits a range into its ends and its growth.
+/// Splits a range into its ends and its growth; `None` for a text without `..`.
 fn split_range(list: Excerpt<'_>) -> Option<((Excerpt<'_>, Excerpt<'_>), Excerpt<'_>)> {
     let list = list.trim();
     let length = list.text().len();

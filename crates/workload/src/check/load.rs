@@ -42,7 +42,7 @@ impl<'f> Checker<'f> {
         self.load_of_fields(&fields, section, table)
     }
 
-    /// Returns the number of loaded points, by which polygons are sized.
+    /// Returns the number of loaded values of `point()`, by which polygons are sized.
     pub(super) fn count_polygon_points(&self, sections: &[(Kind<'f>, &'f Section<'f>)]) -> Points {
         let mut found = Points::NoTable;
         for (kind, section) in sections {

@@ -52,7 +52,7 @@ impl<'f> Mixes<'f> {
 }
 
 impl<'f> Checker<'f> {
-    /// Returns the line that sets a key of a section for the section's target.
+    /// Returns the line that sets a key of a section for the section's target, if there is one.
     fn line(&self, section: &'f Section<'f>, key: &str) -> Option<&'f Entry<'f>> {
         dialect::line(section, key, self.dialect_of(section))
     }

@@ -23,7 +23,7 @@ pub(super) fn is_identifier(text: &str) -> bool {
     }
 }
 
-/// Returns the length of the word or quoted name at the beginning of a text.
+/// Returns the length of the word or quoted name at the beginning of a text, if there is one.
 fn identifier_part(text: &str) -> Option<usize> {
     let first = text.chars().next()?;
     if matches!(first, '"' | '`') {

@@ -18,13 +18,13 @@ impl<'f> Checker<'f> {
         Some(self.resolved(entry)?.excerpt().text().to_owned())
     }
 
-    /// Reads the file that a key names.
+    /// Reads the file that a key names; `None` if an error was reported.
     pub(super) fn file_of_key(&mut self, entry: &'f Entry<'f>) -> Option<ReferencedFile> {
         let name = self.file_name(entry)?;
         self.file_named(entry, name)
     }
 
-    /// Reads the file with a name that is a part of a key's value.
+    /// Reads the file whose name is a part of a key's value; `None` if an error was reported.
     pub(super) fn file_named(
         &mut self,
         entry: &'f Entry<'f>,

@@ -15,7 +15,8 @@ pub struct Overrides {
     pub keys: Vec<Override>,
     /// `--url`: the main target. It is not a text, because a URL may hold a password.
     pub target: Option<Target>,
-    /// `--arrival`: applies to every job with a rate that is not a timetable.
+    /// `--arrival`: the distribution of the arrivals over time, in every job with a `rate` except
+    /// timetables and traces of times.
     pub arrival: Option<Arrival>,
     /// Meaning of a `rate`.
     pub rates: Rates,
@@ -28,7 +29,7 @@ pub struct Overrides {
 pub struct Override {
     /// The name of the section, without brackets; empty for the keys above the first section.
     pub section: String,
-    /// The key.
+    /// The name of the key.
     pub key: String,
     /// The value, as it would be written in the file.
     pub value: String,

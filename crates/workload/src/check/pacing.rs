@@ -260,7 +260,7 @@ impl<'f> Checker<'f> {
         });
     }
 
-    /// Returns the think time of a client: a duration, constant or drawn.
+    /// Returns the think time of a client, a constant or drawn duration, if there is a valid one.
     pub(super) fn think(&mut self, fields: &Fields<'f>, scope: JobScope<'_>) -> Option<Expr> {
         let entry = fields.one("think")?;
         let source = entry.value();

@@ -119,8 +119,8 @@ fn password_of(url: &str) -> Option<Range<usize>> {
 }
 
 /// Returns true if the value of a parameter begins before the end of the password and ends after
-/// it, and an `@` that the file itself contains follows. Such a value contains an `@`: the part of
-/// the password after it would be parsed as the host, which is shown.
+/// it, and is followed by an `@` of the file itself. Such a value contains an `@`, too; its part
+/// after that `@` would be parsed as the host, which is shown.
 pub(super) fn reaches_beyond_password(url: &str, uses: &[ParameterUse]) -> bool {
     let Some(password) = password_of(url) else { return false };
     let is_own = |at: usize| !uses.iter().any(|one| one.place.contains(&at));

@@ -121,7 +121,7 @@ impl<'f> Checker<'f> {
     }
 }
 
-/// A resolver of parameters, through the parameters that they refer to.
+/// A resolver of parameters, which first resolves the parameters that they refer to.
 struct Resolver<'r, 'f> {
     checker: &'r mut Checker<'f>,
     raw: &'r [UnresolvedParam<'f>],
@@ -230,7 +230,7 @@ fn constant(
     })
 }
 
-/// Returns the content of a value that is one quoted text.
+/// Returns the content of a value that is one quoted text; `None` for an unquoted value.
 ///
 /// # Errors
 /// A value that begins with a quote and is not one quoted text. Reading it as a bare text would
@@ -248,7 +248,7 @@ fn quoted_text(value: Excerpt<'_>) -> Result<Option<String>, InvalidExpr> {
     }
 }
 
-/// Returns the constant of a value that is one `${…}`.
+/// Returns the constant of a value that is one `${…}`; `None` for any other value.
 fn single_expression(
     value: Excerpt<'_>,
     scope: Scope<'_>,

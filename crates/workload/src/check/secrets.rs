@@ -1,4 +1,4 @@
-//! Secret parameters, and the plan without their values that is shown instead.
+//! Secret parameters, and the plan that is shown: the plan without their values.
 //!
 //! A parameter is a secret if its text becomes a part of a password: of the password of a URL
 //! anywhere in the file, or of text after [a word or an option for a
@@ -6,7 +6,8 @@
 //! text [sets a password](base::holds_password). A parameter is a secret, too, if a secret refers
 //! to it or if it refers to a secret. The file is then checked again with [`HIDDEN`] as the value
 //! of each secret: the plan that is shown is the result of this second check, in which the values
-//! never appear. A secret that changes anything but statements is an error.
+//! never appear. The two plans may differ only in parameters, variables, statements and commands. A
+//! secret that changes anything else is an error, because the plan would show it.
 
 use std::collections::BTreeSet;
 
@@ -97,8 +98,8 @@ fn without_hidden_parts(plan: &Plan) -> Plan {
     rest
 }
 
-/// Returns the error for a secret that would be shown. It is at the first line that may use the
-/// secret.
+/// Returns the error for a secret that would be shown. The error points to the first line that may
+/// use the secret.
 fn exposed_secret(file: &File<'_>, hidden: &Hidden) -> Diagnostic {
     let names: Vec<String> = hidden.params.iter().map(|name| quoted(name)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();

@@ -184,7 +184,7 @@ fn below_the_mean(mean: Level, amplitude: Level, place: Excerpt<'_>) -> Result<(
     }
 }
 
-/// Returns the error for `arrival` together with recorded times, which leave nothing to draw.
+/// Returns the error for `arrival` together with recorded times, which are repeated as they are.
 fn arrival_with_recorded_times(arrival: &Entry<'_>) -> Diagnostic {
     arrival
         .whole()

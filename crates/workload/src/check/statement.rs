@@ -419,7 +419,7 @@ fn add_value(
     Ok(())
 }
 
-/// Returns the argument of an expression that is one call of `raw`.
+/// Returns the argument of an expression that is one call of `raw`; `None` for any other.
 fn raw_argument<'a>(source: Excerpt<'_>, ast: &'a Ast) -> Result<Option<&'a Ast>, Diagnostic> {
     let AstKind::Call(name, arguments) = &ast.kind else {
         return Ok(None);
@@ -447,7 +447,7 @@ fn trim(pieces: &mut Vec<Piece>) {
     pieces.retain(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()));
 }
 
-/// Returns the error and the help for a word that no statement may begin with.
+/// Returns an error and its help if a text begins with a word that no statement may begin with.
 fn refused_word(text: &str) -> Option<(&'static str, &'static str)> {
     let word = text.split_whitespace().next().unwrap_or_default();
     match word.to_ascii_lowercase().as_str() {

@@ -140,7 +140,7 @@ impl<'f> Checker<'f> {
     }
 }
 
-/// Formats a name for a message, without the marks that quoting adds.
+/// Formats a name for a message as [`bracketed`] does, but without the square brackets.
 fn printable_name(name: &str) -> String {
     bracketed(name).trim_matches(['[', ']']).to_owned()
 }

@@ -41,14 +41,14 @@ impl Columns {
 
 /// The error in a line of a trace.
 enum Fault {
-    /// The line has this number of columns, which is wrong.
+    /// The line has this wrong number of columns.
     Columns(usize),
-    /// The columns differ from the columns of the lines above, which are these.
+    /// The columns differ from these columns of the lines above.
     Mixed(Columns),
     Unreadable(UnitError),
     TooLate,
     TooHigh,
-    /// The time is before the time of the line above, which is this.
+    /// The time is before this time of the line above.
     Backwards(Nanos),
 }
 
@@ -199,7 +199,7 @@ fn lines(text: Excerpt<'_>) -> impl Iterator<Item = Excerpt<'_>> {
     .filter(|line| !line.text().is_empty() && !line.text().starts_with(['#', ';']))
 }
 
-/// Returns the columns and numbers of a trace that is given in the call itself.
+/// Returns the columns and numbers of a trace that is given in the call itself; `None` for a file.
 fn inline(argument: Excerpt<'_>) -> Option<(Columns, Excerpt<'_>)> {
     let (word, _) = argument.text().split_once(char::is_whitespace)?;
     let columns = match word {

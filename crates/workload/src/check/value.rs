@@ -25,7 +25,7 @@ pub(super) struct ValueError {
 enum Remedy {
     /// An example of a value.
     Example,
-    /// Another unit.
+    /// A different unit in the value.
     Unit,
     /// No separate remedy: the reason contains it.
     Included,
@@ -185,7 +185,8 @@ impl<'f> Checker<'f> {
         resolved.map_err(|refused| self.report_invalid(refused)).ok()
     }
 
-    /// Returns the value of a key, parsed by `parse`.
+    /// Returns the value of a key, parsed by `parse`; `None` if the key is not set, or an error was
+    /// reported.
     pub(super) fn read<T>(
         &mut self,
         fields: &Fields<'f>,

@@ -25,7 +25,7 @@ impl Expr {
     }
 
     /// Returns the mean and deviation of a pause that is constant, or exponential with a constant
-    /// mean.
+    /// mean; `None` for other pauses.
     pub fn known_pause(&self) -> Option<Pause> {
         let span = |node: &Node| {
             let Node::Duration(nanos) = node else { return None };
@@ -39,7 +39,7 @@ impl Expr {
     }
 }
 
-/// The moments of a pause.
+/// The mean and the standard deviation of a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pause {
     /// Its mean.
@@ -255,7 +255,7 @@ impl Constant {
         }
     }
 
-    /// Converts a number to a real.
+    /// Converts a number to a real; `None` for any other type.
     pub(crate) fn widened(&self) -> Option<Node> {
         self.kind().is_number().then(|| Node::Real(self.as_f64()))
     }

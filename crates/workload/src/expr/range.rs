@@ -24,8 +24,8 @@ pub(crate) fn range(node: &Node, variables: &[Option<Range>]) -> Option<Range> {
     }
 }
 
-/// Returns the range of a sum, difference or remainder with one constant; other ranges may have
-/// gaps.
+/// Returns the range of a sum, difference or remainder with one constant; `None` for other
+/// combinations, whose values may skip numbers.
 fn combined(combination: &Combination, variables: &[Option<Range>]) -> Option<Range> {
     let left = range(&combination.left, variables)?;
     let right = range(&combination.right, variables)?;
@@ -51,7 +51,7 @@ fn generated(family: &Family, variables: &[Option<Range>]) -> Option<Range> {
     match family {
         Family::Uniform(Uniform::Ints(ints) | Uniform::Durations(ints)) => Some(ints.ends()),
         Family::Zipf(zipf) => Some(zipf.ends()),
-        Family::Hotspot(hotspot) => hotspot.possible_ends(),
+        Family::Hotspot(hotspot) => Some(hotspot.possible_ends()),
         Family::Latest(latest) => Some((latest.ends().0, i64::MAX)),
         Family::Nurand(nurand) => Some(nurand.ends()),
         Family::Client(clients) => Some((0, i64::from(*clients) - 1)),

@@ -70,8 +70,8 @@ impl Ast {
                 let spec = call::find(&text[name.clone()]);
                 let has_labels = spec.is_some_and(|spec| spec.rest == Variadic::Named);
                 for argument in arguments {
-                    // The part before the colon of such an argument is the name of a part of the
-                    // result.
+                    // In a call whose values have names, the part before a colon is such a name,
+                    // not a parameter or variable.
                     if !has_labels || argument.after.is_none() {
                         argument.value.names(text, visit);
                     }
@@ -204,8 +204,8 @@ impl<'p> Parser<'p> {
     }
 
     /// Creates a node within the limits. Values and names add nothing to the size, because the
-    /// nodes that contain them count them; a call counts at least four arguments, as it may have
-    /// defaults.
+    /// nodes that contain them count them. A call counts at least four arguments, because it may
+    /// have defaults.
     fn node(&mut self, kind: AstKind, range: Range<usize>, depth: u32) -> Result<Ast, Diagnostic> {
         self.size += match &kind {
             AstKind::Constant(_) | AstKind::Name(_) => 0,

@@ -76,7 +76,8 @@ impl Variables {
     }
 
     /// Returns a cycle of definitions: from the undefined variable `name` to `next`, which it uses,
-    /// and through the variables that are used in turn back to `name`. Begins with `next`.
+    /// and through the variables that are used in turn back to `name`. Begins with `next`; `None`
+    /// if there is no cycle.
     pub(super) fn cycle<'v>(&'v self, name: &str, next: &'v str) -> Option<Vec<&'v str>> {
         // Each name with its user, to trace the path back from its end.
         let mut users: BTreeMap<&str, Option<&str>> = BTreeMap::from([(next, None)]);

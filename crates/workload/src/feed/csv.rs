@@ -40,7 +40,7 @@ pub(super) fn record(bytes: &[u8], delimiter: u8, is_end: bool, out: &mut Record
     }
 }
 
-/// Returns the length of a blank line at the beginning of the bytes.
+/// Returns the length of a blank line at the beginning of the bytes, if there is one.
 fn blank(bytes: &[u8]) -> Option<usize> {
     match bytes {
         [b'\n', ..] => Some(1),

@@ -18,7 +18,7 @@ pub struct Summary {
     pub width: usize,
     /// Number of records left over at the end, too few for a group.
     pub left_over: usize,
-    /// Number of the first line of a log whose time is before the time of the line above.
+    /// In a log, the number of the first line with an earlier time than the line above it, if any.
     pub backwards: Option<u64>,
     /// Time from the first line of a log to its last.
     pub length: Nanos,

@@ -1,4 +1,5 @@
-//! Input files of requests: the records of a CSV file, or the lines of a query log.
+//! Input files of requests: the records of a CSV file, or the lines of a query log. Here, a record
+//! is an entry of such a file, not the record of a run.
 //!
 //! ```text
 //! bytes ─Reader─▶ Records (blocks of a few hundred groups) ─▶ one Group per request

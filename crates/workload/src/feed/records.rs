@@ -129,7 +129,7 @@ impl<'a> Record<'a> {
         self.len() == 0
     }
 
-    /// Returns a field by its index, from 0.
+    /// Returns a field by its index, from 0; `None` if the record has fewer fields.
     pub fn field(self, place: usize) -> Option<&'a str> {
         let fields = self.fields();
         let index = fields.start + place;

@@ -32,11 +32,11 @@ impl Hotspot {
 
     /// Returns the smallest and the largest value that can occur. If one of the two parts of the
     /// range has no share, only values of the other part can occur.
-    pub(crate) fn possible_ends(&self) -> Option<(i64, i64)> {
+    pub(crate) fn possible_ends(&self) -> (i64, i64) {
         match self.share {
-            share if share <= 0.0 => Some(self.cold.ends()),
-            share if share >= 1.0 => Some(self.hot.ends()),
-            _ => Some(self.ends()),
+            share if share <= 0.0 => self.cold.ends(),
+            share if share >= 1.0 => self.hot.ends(),
+            _ => self.ends(),
         }
     }
 

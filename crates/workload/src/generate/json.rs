@@ -58,10 +58,10 @@ impl<E> Json<E> {
         self.members.iter().map(member).fold(2, u64::saturating_add)
     }
 
-    /// Evaluates the object to its text.
+    /// Evaluates the object and returns its JSON text.
     ///
-    /// The text of each value is appended to the buffer, then replaced by its JSON form; the text
-    /// of a nested object stays.
+    /// The text of each value is appended to the buffer and then replaced by its JSON form. The
+    /// text of a nested object already is JSON and is kept.
     pub(crate) fn value(
         &self,
         mut eval: impl FnMut(&E, &mut Values) -> Datum,
@@ -84,8 +84,8 @@ impl<E> Json<E> {
     }
 }
 
-/// Replaces everything after `scrap` by a JSON string of a text, which may itself lie after
-/// `scrap`.
+/// Replaces the buffer from byte `scrap` on by a JSON string of the text at `text`, which may lie
+/// in the replaced part.
 fn quote(out: &mut Values, scrap: usize, text: Range<usize>) {
     replace(out, scrap, |out| {
         out.push('"');
@@ -103,7 +103,7 @@ fn quote(out: &mut Values, scrap: usize, text: Range<usize>) {
     });
 }
 
-/// Replaces everything after `scrap` by a value that is not a text.
+/// Replaces the buffer from byte `scrap` on by a value that is not a text.
 fn bare(out: &mut Values, scrap: usize, datum: Datum) {
     replace(out, scrap, |out| match datum {
         Datum::Int(number) => write_int(number, out),
@@ -118,7 +118,7 @@ fn bare(out: &mut Values, scrap: usize, datum: Datum) {
     });
 }
 
-/// Calls `write` to append to the text, then removes the part from `scrap` to the previous end.
+/// Calls `write` to append to the buffer, then removes the part from `scrap` to the previous end.
 fn replace(out: &mut Values, scrap: usize, write: impl FnOnce(&mut String)) {
     out.text(|out| {
         let end = out.len();

@@ -5,6 +5,6 @@
 pub(crate) struct Null<E> {
     /// Probability of NULL, from 0 to 1.
     pub(crate) probability: f64,
-    /// Value otherwise.
+    /// Value in all other cases.
     pub(crate) value: E,
 }

@@ -104,8 +104,8 @@ mod tests {
         let fixed = (0..n).filter(|i| one.at(*i) == *i as i64 + 1).count();
         let same = (0..n).filter(|i| one.at(*i) == other.at(*i)).count();
         let rising = (1..n).filter(|i| one.at(*i) > one.at(*i - 1)).count() as f64;
-        // A random permutation has about one fixed point, and half of its steps rise; the standard
-        // deviation of the number of rising steps is √(n/12).
+        // A random permutation has about one fixed point, and half of its values are above the
+        // value before; the standard deviation of their number is √(n/12).
         assert!(fixed < 8 && same < 8, "{fixed} {same}");
         assert!((rising - n as f64 / 2.0).abs() < 5.0 * (n as f64 / 12.0).sqrt(), "{rising}");
     }

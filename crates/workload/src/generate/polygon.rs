@@ -35,7 +35,8 @@ const ANGLES: [(f64, f64); CORNERS] = [
     (FRAC_1_SQRT_2, -FRAC_1_SQRT_2),
 ];
 
-/// The number of points in the tables of a file: the default for the size of a polygon.
+/// The number of geographic points (`point()`) in the tables of a file: the default for the size of
+/// a polygon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Points {
     /// No table has points.

@@ -47,8 +47,8 @@ fn pearson(counts: &[u32], law: &[f64]) -> f64 {
     parts.sum()
 }
 
-/// Returns the bound that chi-square exceeds as rarely as a normal number exceeds four deviations
-/// (Wilson and Hilferty, 1931).
+/// Returns the bound that chi-square exceeds as rarely as a normal number exceeds four standard
+/// deviations (Wilson and Hilferty, 1931).
 fn bound(freedom: f64) -> f64 {
     let spread = 2.0 / (9.0 * freedom);
     freedom * (1.0 - spread + 4.0 * spread.sqrt()).powi(3)

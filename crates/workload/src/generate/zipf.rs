@@ -21,7 +21,7 @@ pub(crate) struct Zipf {
     end: f64,
     /// The area up to 3/2, minus the first column, which is as wide as its probability.
     start: f64,
-    /// Distance to the point within which a rank is accepted without a further check.
+    /// Distance from the point within which a rank is accepted without a further check.
     near: f64,
 }
 

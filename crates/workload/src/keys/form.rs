@@ -13,11 +13,11 @@ pub enum Form {
     Rate,
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// A statement, literal to the end of the line.
+    /// A statement: everything up to the end of the line is taken literally.
     Statement,
     /// A number of rows, or `LO..HI`.
     Rows,
-    /// A command of the shell, literal to the end of the line.
+    /// A shell command: everything up to the end of the line is taken literally.
     Command,
     /// `NAME: EXPRESSION, …`.
     Named,

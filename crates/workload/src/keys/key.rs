@@ -187,7 +187,7 @@ pub struct Key {
     pub is_pattern: bool,
 }
 
-/// A key above the first section, whose lines apply to every database.
+/// The template of keys above the first section. Their lines apply to every database.
 pub(super) const GLOBAL: Key = Key {
     name: "",
     alias: None,

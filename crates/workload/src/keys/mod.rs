@@ -19,7 +19,7 @@ pub(crate) fn is_literal(name: &str) -> bool {
     ALL.iter().any(|key| has_literals(key.form) && key.name == base)
 }
 
-/// Returns the key with a name or alias in a kind of section.
+/// Returns the key with a name or alias in a kind of section, if there is one.
 pub fn find(owner: SectionKind, name: &str) -> Option<&'static Key> {
     of(owner).find(|key| key.is_named(name))
 }

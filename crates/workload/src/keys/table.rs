@@ -3,13 +3,13 @@
 use super::form::Form;
 use super::key::{GLOBAL, Key, KeyGroup};
 
-/// A key of a section.
+/// The template of keys of sections. A line may set such a key for one database only.
 const SECTION: Key = Key { by_dialect: true, ..GLOBAL };
 
 const FIXED: Key = Key { place: KeyGroup::Fixed, ..SECTION };
 const LOAD: Key = Key { place: KeyGroup::Load, ..SECTION };
 const TARGET: Key = Key { place: KeyGroup::Target, ..SECTION };
-/// A key about statements. A job that runs a program has no statements.
+/// The template of keys about statements. A job that runs a program has no statements.
 const STATEMENTS: Key = Key { place: KeyGroup::Statements, allowed_with_command: false, ..SECTION };
 const ARRIVALS: Key = Key { place: KeyGroup::Arrivals, ..SECTION };
 const ERRORS: Key = Key { place: KeyGroup::Errors, ..SECTION };

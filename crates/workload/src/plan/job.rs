@@ -38,7 +38,7 @@ pub struct Job {
 pub struct Part {
     /// The names of the mix and of the section: `MIX/SECTION`.
     pub name: String,
-    /// Weight with which the part is chosen, in proportion to the other parts.
+    /// Weight: the part is chosen with the probability weight / sum of the weights of all parts.
     pub weight: u32,
     /// Its requests.
     pub requests: Requests,
@@ -74,7 +74,7 @@ pub struct Requests {
     pub retry: Option<Retry>,
     /// Accepted error codes, which are counted separately.
     pub accepted: Vec<Code>,
-    /// Effect on the run of an error that is not accepted.
+    /// The effect that an error has on the run if it is not accepted.
     pub on_error: OnError,
     /// The conditions that the requests are judged by.
     pub slos: Vec<Slo>,
@@ -156,7 +156,7 @@ pub struct Retry {
     pub codes: Vec<Code>,
 }
 
-/// The effect on the run of an error that is not accepted.
+/// The effect that an error has on the run if it is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnError {
     /// The error is counted and the run continues.
@@ -246,7 +246,7 @@ impl Job {
         }
     }
 
-    /// Returns the think time of a client between requests.
+    /// Returns the think time of a client; `None` without one, and in models without clients.
     pub fn think(&self) -> Option<&Expr> {
         match &self.pacing {
             Pacing::Closed { think, .. } => think.as_ref(),
@@ -268,8 +268,8 @@ impl Job {
         }
     }
 
-    /// Returns the name of the arrival process for records and reports; `None` for closed jobs and
-    /// for recorded instants.
+    /// Returns the name of the arrival process for records and reports; `None` for closed jobs,
+    /// replays and recorded instants.
     pub fn arrival(&self) -> Option<&'static str> {
         self.arrivals().and_then(|(schedule, _)| match schedule {
             Schedule::Poisson(_) | Schedule::Varying { arrival: Arrival::Poisson, .. } => {
@@ -285,7 +285,8 @@ impl Job {
     /// Returns the mean rate, in requests per second, that the schedule offers between two instants
     /// after time zero. Time after the end of the schedule does not count.
     ///
-    /// `None` for a closed job, and for a varying rate if the interval has no end or no length.
+    /// `None` without a schedule, as in closed jobs and replays. Also `None` for a varying rate or
+    /// recorded instants if the time between the two instants has no end or no length.
     pub fn offered_per_s(&self, from: Nanos, until: Option<Nanos>) -> Option<f64> {
         let (schedule, batch) = self.arrivals()?;
         let from = from.saturating_sub(self.start);
@@ -294,8 +295,8 @@ impl Job {
         Some(schedule.mean_per_s(from, until)? * f64::from(batch))
     }
 
-    /// Returns the highest rate that the schedule offers, in requests per second; `None` for a
-    /// closed job.
+    /// Returns the highest rate that the schedule offers, in requests per second; `None` without a
+    /// schedule, as in closed jobs and replays.
     pub fn highest_per_s(&self) -> Option<f64> {
         self.arrivals().map(|(schedule, batch)| schedule.highest_per_s() * f64::from(batch))
     }
@@ -318,7 +319,7 @@ impl Requests {
         matches!(self.flow, Flow::Session { .. })
     }
 
-    /// Returns the pause between the statements of a session.
+    /// Returns the pause between the statements of a session; `None` without pauses or sessions.
     pub(crate) fn pause(&self) -> Option<&Expr> {
         match &self.flow {
             Flow::Session { think } => think.as_ref(),

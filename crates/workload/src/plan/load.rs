@@ -7,7 +7,7 @@ use crate::expr::Expr;
 /// A table to fill.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Load {
-    /// The table.
+    /// Name of the table.
     pub table: String,
     /// Number of rows.
     pub rows: u64,

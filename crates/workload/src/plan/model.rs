@@ -115,7 +115,7 @@ impl Plan {
         self.accounts().map(|(_, either)| either)
     }
 
-    /// Returns the job or the part with an account.
+    /// Returns the job or part that has this account.
     ///
     /// # Panics
     /// If the plan has no such account.
@@ -123,7 +123,7 @@ impl Plan {
         self.find_account(id).expect("an account of the plan")
     }
 
-    /// Returns the job or the part with an account, if the plan has it.
+    /// Returns the job or part that has this account; `None` if the plan has none.
     pub fn find_account(&self, id: AccountId) -> Option<JobOrPart<'_>> {
         self.jobs_and_parts().nth(id.index())
     }
@@ -133,8 +133,8 @@ impl Plan {
         self.job_of(id).map_or(id, |job| self.account_of(job))
     }
 
-    /// Returns the job of an account, which for a part is its mix; `None` if the plan does not have
-    /// the account.
+    /// Returns the job that has this account or, for the account of a part, the mix of the part;
+    /// `None` if the plan does not have the account.
     pub fn job_of(&self, id: AccountId) -> Option<JobId> {
         self.accounts().nth(id.index()).map(|(account, _)| account.job())
     }

@@ -49,11 +49,12 @@ pub enum Pacing {
 /// The times of arrivals after the job's start.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Schedule {
-    /// A Poisson process: independent exponential gaps.
+    /// A Poisson process: independent, exponentially distributed times between arrivals.
     Poisson(Rate),
-    /// Equal gaps; the n-th arrival is at ⌊n·10⁹/rate⌋ ns, the first one period after the start.
+    /// Equal times between arrivals; the n-th arrival is at ⌊n·10⁹/rate⌋ ns, the first one period
+    /// after the start.
     Uniform(Rate),
-    /// Equal gaps of exactly this length; the first arrival is one gap after the start.
+    /// Exactly this time between two arrivals, and between the start and the first arrival.
     Every(Nanos),
     /// A varying rate.
     Varying {
@@ -72,7 +73,7 @@ pub enum Schedule {
 pub enum Arrival {
     /// At random, independently of one another.
     Poisson,
-    /// Evenly.
+    /// Evenly: the n-th arrival is at the time by which n arrivals are expected.
     Uniform,
 }
 
@@ -86,7 +87,8 @@ pub enum OnQueueFull {
 }
 
 impl Schedule {
-    /// Returns the mean rate between two instants after the job's start, in arrivals per second.
+    /// Returns the mean rate between two instants after the job's start, in arrivals per second;
+    /// `None` for a varying rate or recorded instants if there is no end, or no time in between.
     pub(super) fn mean_per_s(&self, from: Nanos, until: Option<Nanos>) -> Option<f64> {
         let mean = |arrivals: &dyn Fn(Nanos) -> f64| {
             let until = until.filter(|until| *until > from)?;

@@ -75,7 +75,7 @@ pub(super) fn read(
     ArmDraft { name, span, differences, spans, is_sound: sink.errors() == before }
 }
 
-/// Reports an arm that changes several things, with the position of the second.
+/// Reports an arm that changes several things, at the line of the second change.
 pub(super) fn reject_several(draft: &ArmDraft, sink: &mut Sink) {
     let Some(first) = draft.differences.first() else { return };
     let mut lines = draft.differences.iter().zip(&draft.spans);

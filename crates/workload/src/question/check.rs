@@ -70,8 +70,8 @@ impl Experiment {
 
     /// Returns the plan of a run of an arm; `seed` replaces the seed of the workload file.
     ///
-    /// `overrides` and `folder` are the same as in the check of the experiment. `None` if the
-    /// workload's files have changed meanwhile and the plan has errors.
+    /// `overrides` and `folder` are the same as in the check of the experiment. Returns `None` if
+    /// the workload's files have changed since that check and the plan now has errors.
     pub fn plan(
         &self,
         arm: &Arm,
@@ -115,9 +115,9 @@ struct Planner<'p, 'f> {
 /// An arm with its plan.
 struct CheckedArm {
     arm: Arm,
-    /// Position of its header, or of its point.
+    /// Position of the arm's header, or of its point.
     span: Span,
-    /// Diagnostics of the workload file with its differences.
+    /// Diagnostics of the workload file with the differences of the arm.
     found: Vec<Diagnostic>,
 }
 
@@ -651,8 +651,8 @@ fn as_single_arms(arms: &[CheckedArm]) -> Vec<&[CheckedArm]> {
     arms.iter().map(std::slice::from_ref).collect()
 }
 
-/// Returns the arms with the plans of their runs: at the points of a sweep, or at the load that a
-/// search for saturation finds.
+/// Returns the arms with the plans of their runs: at the points of a sweep, or at the largest load
+/// of a search for saturation.
 fn runs_of_arms<'a>(
     arms: &'a [CheckedArm],
     sweep: Option<&'a Sweep>,
@@ -697,8 +697,9 @@ impl ComparedArm {
     }
 }
 
-/// Returns pairs of equal runs, as indices: the first of the equal runs, and a later one. Values of
-/// passwords are not compared: a message would show them, and such an arm is refused anyway.
+/// Returns pairs of equal runs, as indices: the first of the equal runs, and a later one. A later
+/// run of an arm that sets a password is left out: passwords are not compared, and an arm that sets
+/// one is refused by another check.
 fn equal_pairs(runs: &[&[CheckedArm]]) -> Vec<(usize, usize)> {
     let compared: Vec<Vec<ComparedArm>> =
         runs.iter().map(|own| own.iter().map(ComparedArm::of).collect()).collect();
@@ -726,7 +727,7 @@ fn needs_other_data(first: &CheckedArm, other: &CheckedArm) -> bool {
     server_of(other) == server_of(first) && data(other) != data(first)
 }
 
-/// Returns the target of an arm without its options. Arms for which it is equal share a server.
+/// Returns the target of an arm without its options. Arms with the same result share a server.
 fn server_of(checked: &CheckedArm) -> Option<Target> {
     let target = checked.arm.plan.target.as_ref();
     target.map(|target| Target { options: Vec::new(), ..target.clone() })

@@ -9,10 +9,10 @@ use super::percent;
 use crate::read::{Excerpt, LocatedText};
 use crate::wording::quoted;
 
-/// For each metric, the smallest change that matters, as a fraction of the baseline.
+/// The smallest changes that matter, called sizes, as fractions of the baseline.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Deltas {
-    /// Size for all metrics that `of` does not name; `None` for the default of each quantity.
+    /// The size for all metrics that `of` does not name; `None` for the default of each quantity.
     pub all: Option<f64>,
     /// Sizes of single metrics. A metric without a name applies to every job or table.
     pub of: Vec<(RunMetric, f64)>,
@@ -21,7 +21,8 @@ pub struct Deltas {
 const HELP: &str = "write for example `delta = 2%` or `delta = response.p99 10%`";
 
 impl Deltas {
-    /// Parses a list of sizes, each with or without a metric before it.
+    /// Parses a list of sizes (smallest changes that matter), each with or without a metric before
+    /// it.
     ///
     /// # Errors
     /// The first size that is not a percentage above 0, or an unknown metric. Positions are offsets

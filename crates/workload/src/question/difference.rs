@@ -43,9 +43,9 @@ pub enum Difference {
     },
     /// `KEY(SECTION)`: a pacing key of a job.
     Key {
-        /// The section.
+        /// Name of the section.
         section: String,
-        /// The key.
+        /// Name of the key.
         key: String,
         /// Its value, as written in a file.
         value: String,
@@ -106,8 +106,8 @@ impl Difference {
         }
     }
 
-    /// Returns a name for the thing that changes. All statements and programs before and after a
-    /// run are one thing, because the later ones undo the earlier.
+    /// Returns a name for what the difference changes. All statements before and after a run have
+    /// the same name, because the later ones undo the earlier; so do all programs.
     pub(super) fn subject(&self) -> String {
         match self {
             Difference::Before(_) | Difference::After(_) => "statements".to_owned(),

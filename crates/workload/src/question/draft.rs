@@ -19,7 +19,7 @@ const MOST_BETS: usize = 20;
 /// Values of `restore` that are not statements.
 const RESTORE_WORDS: [&str; 2] = ["none", "reload"];
 
-/// The keys of `[question]` that need no arm.
+/// The content of `[question]`, which can be read without the arms.
 pub(super) struct QuestionDraft<'f> {
     pub(super) ask: Option<String>,
     pub(super) workload: Option<WorkloadSource<'f>>,
@@ -72,7 +72,7 @@ impl WorkloadSource<'_> {
         }
     }
 
-    /// Returns the position of the name.
+    /// Returns the position of the name; `None` if the experiment file contains the workload.
     pub(super) fn span(&self) -> Option<Span> {
         match self {
             WorkloadSource::File { name, .. } => name.span(),

@@ -52,7 +52,7 @@ pub struct Experiment {
 /// The values of a key at which each arm of an experiment runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sweep {
-    /// The thing that takes the values.
+    /// The key that takes the values.
     pub vary: Vary,
     /// Its values, as a file writes them: the points.
     pub values: Vec<String>,
@@ -71,8 +71,8 @@ pub struct Arm {
     pub name: String,
     /// The value that the sweep gives to the varied key, if the arm is at a point of a sweep.
     pub point: Option<String>,
-    /// The differences from the workload file, in the order of the experiment file. The last one is
-    /// that of the point, if the arm is at a point of a sweep.
+    /// The differences from the workload file, in the order of the experiment file. If the arm is
+    /// at a point of a sweep, the last difference sets the value of the point.
     pub differences: Vec<Difference>,
     /// The plan of its runs, with the seed of the workload file.
     pub plan: Plan,

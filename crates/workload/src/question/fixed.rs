@@ -38,7 +38,7 @@ pub(super) fn statements(
     let (plan, found) = check(&file, &context.overrides.of_whole_file(), context.folder);
     for one in found.into_iter().filter(|one| one.severity == Severity::Error) {
         let foreign = one.option.filter(|name| **name != *option);
-        // Every arm reads `restore`.
+        // Every arm reads `restore`, so the same error is found for each arm.
         sink.error_once(Diagnostic { option: foreign, span, ..one });
     }
     plan.map_or_else(Vec::new, |plan| plan.setup)
@@ -85,7 +85,7 @@ pub struct HookStatement<'a> {
 }
 
 impl HookStatement<'_> {
-    /// Returns the position of its line in the text of an experiment file.
+    /// Returns the position of the statement's line in the text of an experiment file, if found.
     pub fn span_in(&self, text: &str) -> Option<Span> {
         let (file, _) = parse(text);
         let owner = match self.key {

@@ -24,9 +24,9 @@ pub(super) struct ArmRuns<'a> {
     pub(super) plans: Vec<&'a Plan>,
 }
 
-/// Reports metrics of jobs and tables that the workload does not have, and the throughput of jobs
-/// whose rate is given. The throughput of a saturated job is allowed, because an overloaded arm
-/// falls short of the given rate. The first arm is the baseline.
+/// Reports metrics of jobs and tables that the workload does not have, and the throughput, in
+/// requests or rows, of jobs whose rate is given. The throughput of a saturated job is allowed,
+/// because an overloaded arm falls short of the given rate. The first arm is the baseline.
 pub(super) fn metrics(
     all: &[JudgedMetric<'_, '_>],
     arms: &[ArmRuns<'_>],
@@ -47,8 +47,8 @@ pub(super) fn metrics(
     }
 }
 
-/// Reports arms whose throughput cannot be compared with the baseline's because a rate determines
-/// it. Without a bet, the throughput of each job of the baseline that has no rate is compared.
+/// Reports each arm in which a rate determines the throughput of a job that has no rate in the
+/// baseline. Without a bet, the throughput of such jobs is compared.
 pub(super) fn default_metrics(arms: &[ArmRuns<'_>], sink: &mut Sink) {
     let Some((baseline, others)) = arms.split_first() else { return };
     for arm in others {
@@ -75,7 +75,8 @@ pub(super) fn default_metrics(arms: &[ArmRuns<'_>], sink: &mut Sink) {
     }
 }
 
-/// Reports metrics of loads, unless each run loads the tables over the connections of its arm.
+/// Reports each metric of a load as an error, unless `restore = reload` makes every run load the
+/// tables again.
 pub(super) fn metrics_of_loads(all: &[JudgedMetric<'_, '_>], restore: &Restore, sink: &mut Sink) {
     let is_of_load = |(metric, _): &&JudgedMetric<'_, '_>| metric.quantity == Quantity::Load;
     if *restore == Restore::Reload {
@@ -211,8 +212,8 @@ fn remedy_for_missing(what: &str) -> &'static str {
     }
 }
 
-/// Returns true if a job may change data: it is a program, a statement begins with a word other
-/// than those of reading statements, or a part of a statement changes data.
+/// Returns true if a job may change data: it runs a program, or one of its statements does not
+/// begin with the first word of a reading statement, or contains a part that changes data.
 pub(super) fn writes(plan: &Plan) -> bool {
     const READING_WORDS: [&str; 6] = ["select", "with", "table", "values", "show", "explain"];
     let reads = |statement: &Statement| {

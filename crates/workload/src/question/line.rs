@@ -4,11 +4,11 @@ use base::{Span, passwords_in};
 
 use crate::read::{Section, parse};
 
-/// Returns the position of a line in a section such as `arm tls`: of the line that sets the first
-/// of `keys` that the section has. `None` if the file has no such section.
+/// Returns the position of a line in a section such as `arm tls`; `None` if the file has no such
+/// section.
 ///
-/// If the section has none of the keys, or if the line has a password, returns the position of the
-/// section's header.
+/// The line sets the first of `keys` that the section contains. If the section contains none of
+/// them, or if this line contains a password, returns the position of the section's header.
 pub fn line_of(source: &str, section: &str, keys: &[&str]) -> Option<Span> {
     let (file, _) = parse(source);
     let is_it = |one: &&Section<'_>| one.name.split_whitespace().eq(section.split_whitespace());

@@ -72,7 +72,7 @@ pub enum CpuOwner {
 }
 
 impl CpuOwner {
-    /// All components.
+    /// All owners of processor time.
     pub(super) const ALL: [CpuOwner; 3] =
         [CpuOwner::Database, CpuOwner::Proxy, CpuOwner::Generator];
 
@@ -111,7 +111,8 @@ pub enum Direction {
 pub enum Scale {
     /// By their ratio; a change is a fraction of the baseline.
     Ratio,
-    /// By their difference, because the quantity can be 0; a change of a share is in points.
+    /// By their difference, because the quantity can be 0; a change of a share is in percentage
+    /// points.
     Difference,
 }
 
@@ -284,7 +285,8 @@ impl Quantity {
     }
 
     /// Returns the smallest change that matters, as a fraction (of the baseline, or of the
-    /// scheduled requests): 5 % for times, 1 % for everything else, 0.1 points for failures.
+    /// scheduled requests): 5 % for times, 1 % for everything else, 0.1 percentage points for
+    /// failures.
     pub fn default_delta(self) -> f64 {
         match self {
             Quantity::Response(_) | Quantity::Service(_) | Quantity::SendLag(_) => 0.05,
@@ -319,8 +321,8 @@ impl RunMetric {
     /// Parses `throughput`, `response.p99(read)` or `size(orders)`.
     ///
     /// # Errors
-    /// An unknown quantity, with the nearest one; empty or unclosed parentheses, or a name for a
-    /// quantity of the whole run. Positions are offsets into `text`.
+    /// An unknown quantity (the error suggests the nearest one), empty or unclosed parentheses, or
+    /// a name for a quantity of the whole run. Positions are offsets into `text`.
     pub fn parse(text: &str) -> Result<RunMetric, Diagnostic> {
         metric(LocatedText::whole(text, 0).excerpt().trim())
     }

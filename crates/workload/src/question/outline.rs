@@ -1,4 +1,4 @@
-//! Outlines of experiments: all that an answer needs to know, without the workload.
+//! Outlines of experiments: all that an answer to the question needs, without the workload.
 
 use std::io;
 
@@ -198,7 +198,7 @@ fn second_arm_name(name: &str) -> String {
 }
 
 impl Experiment {
-    /// Returns its outline.
+    /// Returns the outline of the experiment.
     pub fn outline(&self) -> Outline {
         let arm = |arm: &super::experiment::Arm| ArmOutline {
             name: arm.name.clone(),

@@ -27,7 +27,7 @@ pub(super) fn change(item: Excerpt<'_>) -> Result<f64, Diagnostic> {
         |why: &str, help: String| Err(item.error(format!("{} {why}", quoted(text))).help(help));
     match (sign, size) {
         (_, size) if size > LARGEST => refuse("is too large", "at most 1,000,000 %".to_owned()),
-        // Zero has no direction.
+        // Zero needs no sign.
         (_, 0.0) => Ok(0.0),
         (None, _) => refuse("has no sign", format!("write `+{text}` or `-{text}`")),
         (Some(sign), size) => Ok(sign * size),

@@ -81,8 +81,8 @@ impl<'p> Range<'p> {
     /// up to `TO` at most.
     ///
     /// # Errors
-    /// No value, a range that descends or has no step, or an end that is neither a number nor a
-    /// duration.
+    /// No value, a range that descends or has no `xN` or `+N`, or an end that is neither a number
+    /// nor a duration.
     pub(super) fn parse(item: Excerpt<'p>) -> Result<Range<'p>, Box<Diagnostic>> {
         let parts = item.list().map(part).collect::<Result<Vec<Part<'p>>, _>>()?;
         match parts.is_empty() {
@@ -211,7 +211,7 @@ fn parse_step(item: Excerpt<'_>, unit: Unit, from: u128) -> Result<Step, Box<Dia
     }
 }
 
-/// Parses a number, a number with `/s`, or a duration.
+/// Parses a number, a number with `/s`, or a duration; `None` for any other text.
 fn amount(text: &str) -> Option<Amount> {
     let number = text.strip_suffix("/s").unwrap_or(text);
     if let Some(billionths) = parse_decimal(number).ok().and_then(billionths) {
@@ -248,7 +248,7 @@ impl Progression {
         match self.step {
             Step::Add(size) => u64::try_from((self.to - self.from) / size)
                 .map_or(u64::MAX, |n| n.saturating_add(1)),
-            // A factor near 1 needs many steps, so their number is computed without taking them.
+            // A factor near 1 gives many values, so their number is computed without listing them.
             Step::Times(factor) => {
                 let ratio = (self.to as f64 / self.from as f64).ln();
                 // Rounding may hide the last value; an excess of one value does not matter.

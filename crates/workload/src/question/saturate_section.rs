@@ -70,7 +70,7 @@ pub(super) fn read<'f>(
     SaturateDraft { vary, values, until, span: section.span }
 }
 
-/// Returns the value of a result; reports its error.
+/// Returns the value of a result; reports an error, and then returns `None`.
 fn ok_or_report<T>(result: Result<T, Diagnostic>, sink: &mut Sink) -> Option<T> {
     result.map_err(|error| sink.error(|| error)).ok()
 }

@@ -1,4 +1,4 @@
-//! Settings of a server that the statements before a run set, to read them back.
+//! Settings of a server that the statements before a run set, and that can be read back.
 //!
 //! A statement is recognised if it gives a setting a constant value: `alter system`, `alter
 //! database` and `alter role` of PostgreSQL, `set global` and `set persist` of MariaDB and MySQL,
@@ -65,7 +65,7 @@ impl ServerSettings {
     }
 }
 
-/// Returns the settings of a statement; `None` if it changes something else.
+/// Returns the settings that a statement sets; `None` if it changes anything else.
 fn settings_of(statement: &str, dialect: Dialect) -> Option<Vec<ServerSetting>> {
     let all = tokens(statement, dialect);
     if is_of_session(&all) {
@@ -99,7 +99,7 @@ fn is_reload(statement: &[Token<'_>]) -> bool {
 }
 
 /// Returns the setting of `alter system set NAME = VALUE`, `alter database … set NAME to VALUE` or
-/// `alter role … in database … set NAME to VALUE`.
+/// `alter role … in database … set NAME to VALUE`; `None` for any other statement.
 fn of_alter(statement: &str, all: &[Token<'_>]) -> Option<(String, SettingValue)> {
     let [alter, kind, rest @ ..] = all else { return None };
     if !alter.is_word("alter") || !kind.is_any(&["system", "database", "role", "user"]) {
@@ -185,8 +185,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns the settings as `NAME=VALUE`, with brackets around an expression, and `+` if the
-    /// statements change something else.
+    /// Returns the settings that the statements `texts` set, as `NAME=VALUE`, with brackets around
+    /// an expression, and `+` if the statements change anything else.
     fn found(dialect: Dialect, texts: &[&str]) -> String {
         let statement = |text: &&str| FixedStatement {
             text: (*text).to_owned(),

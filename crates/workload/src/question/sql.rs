@@ -83,7 +83,7 @@ pub(super) fn tokens(statement: &str, dialect: Dialect) -> Vec<Token<'_>> {
     found
 }
 
-/// Returns the kind and the length of the token at the beginning of a text.
+/// Returns the kind of the token at the beginning of a text, and its length in bytes.
 fn token(first: char, text: &str) -> (TokenKind, usize) {
     let is_of_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '$');
     match first {
@@ -96,8 +96,8 @@ fn token(first: char, text: &str) -> (TokenKind, usize) {
     }
 }
 
-/// Returns the length of a quoted text at the beginning of a text; a doubled quote in it is one
-/// quote.
+/// Returns the length, in bytes, of the quoted text at the beginning of a text. A doubled quote in
+/// it is one quote, and does not end it.
 fn quoted_length(text: &str, quote: char) -> usize {
     let mut end = 1;
     while let Some(at) = text[end..].find(quote) {

@@ -15,7 +15,7 @@ use crate::read::{Excerpt, File, Section};
 use crate::sink::Sink;
 use crate::wording::quoted;
 
-/// Default number of repeats: the smallest number that gives a useful interval.
+/// Default number of repeats: the smallest number that gives a useful confidence interval.
 const REPEATS: u32 = 3;
 
 /// Maximum number of repeats.
@@ -27,7 +27,7 @@ const MOST_CELLS: u64 = 1_000;
 /// The outline of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SweepOutline {
-    /// The thing that takes the values, as a file writes it: `concurrency(read)`.
+    /// The key that takes the values, as a file writes it: `concurrency(read)`.
     pub vary: String,
     /// Its values, as a file writes them.
     pub values: Vec<String>,
@@ -53,7 +53,7 @@ pub(super) struct SweepDraft<'f> {
     pub(super) best: Option<(BestRule, Excerpt<'f>)>,
 }
 
-/// The thing that a sweep varies, with its values.
+/// The key that a sweep varies, with its values.
 pub(super) struct SweptValues<'f> {
     pub(super) vary: Vary,
     pub(super) values: Vec<RangeValue<'f>>,

@@ -15,14 +15,14 @@ const NODES: &str = "nodes";
 const HELP: &str = "write for example `concurrency(read): 1..128 x2`; `set.NAME`, `option.NAME`, \
                     `server.NAME` and `nodes` can be varied too";
 
-/// A thing that takes several values.
+/// A key that takes several values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Vary {
     /// `KEY(SECTION)`: a pacing key of a job.
     Key {
-        /// The section.
+        /// Name of the section.
         section: String,
-        /// The key.
+        /// Name of the key.
         key: String,
     },
     /// `set.NAME`: a parameter.
@@ -121,7 +121,7 @@ impl Vary {
         }
     }
 
-    /// Returns true if a difference sets what is varied, by any of its names or in a URL.
+    /// Returns true if a difference sets the varied key, under any of its names or in a URL.
     pub(super) fn is_set_by(&self, difference: &Difference) -> bool {
         match (self, difference) {
             (Vary::Key { section, key }, Difference::Key { section: other, key: by, .. }) => {

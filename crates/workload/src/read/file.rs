@@ -151,7 +151,7 @@ impl<'a> Parser<'a> {
         (self.file, self.sink.finish())
     }
 
-    /// Reports the first control character, which editors do not display.
+    /// Reports the first control character, because editors do not display such characters.
     fn control_characters(&mut self) {
         let bytes = self.file.source.as_bytes();
         let odd = |(at, byte): (usize, &u8)| match byte {
@@ -259,7 +259,7 @@ fn without_comment<'p>(after: Excerpt<'p>, sink: &mut Sink) -> Excerpt<'p> {
     after.part(0..comment).trim()
 }
 
-/// Returns the offset of the first `;` after white space.
+/// Returns the offset of the first `;` after white space, if there is one.
 fn comment_start(text: &str) -> Option<usize> {
     let mut blank = false;
     for (at, character) in text.char_indices() {

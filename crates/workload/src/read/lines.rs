@@ -31,7 +31,8 @@ impl<'a> Lines<'a> {
         Lines { source, at }
     }
 
-    /// Returns the next line that is neither blank nor a comment, with continuations joined.
+    /// Returns the next line that is neither blank nor a comment, with continuations joined; `None`
+    /// at the end of the text.
     pub(super) fn next(&mut self, sink: &mut Sink) -> Option<LocatedText<'a>> {
         loop {
             let line = self.next_physical_line()?;

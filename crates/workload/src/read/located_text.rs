@@ -78,7 +78,7 @@ impl<'a> LocatedText<'a> {
         }
     }
 
-    /// Returns the position of one byte in the file.
+    /// Returns the position of one byte in the file; `None` if it is not in the file.
     fn locate(&self, at: usize) -> Option<Span> {
         match &self.origin {
             Origin::Outside(_) => None,
@@ -207,12 +207,12 @@ impl<'p> Excerpt<'p> {
         self.located.is_joined_after(self.start + at)
     }
 
-    /// Creates an error about this part.
+    /// Creates an error about this excerpt.
     pub(crate) fn error(self, message: impl Into<String>) -> Diagnostic {
         Diagnostic { option: self.option(), ..wording::error(self.span(), message) }
     }
 
-    /// Creates a warning about this part.
+    /// Creates a warning about this excerpt.
     pub(crate) fn warning(self, message: impl Into<String>) -> Diagnostic {
         Diagnostic { option: self.option(), ..wording::warning(self.span(), message) }
     }
@@ -239,7 +239,7 @@ impl<'p> Excerpt<'p> {
         })
     }
 
-    /// Splits the excerpt at the first `separator` outside parentheses and quotes.
+    /// Splits the excerpt at the first `separator` outside parentheses and quotes, if there is one.
     pub(crate) fn split_once(self, separator: u8) -> Option<(Excerpt<'p>, Excerpt<'p>)> {
         let at = top_level(self.text(), separator).next()?;
         let after = self.part(at + 1..self.text().len());
@@ -275,7 +275,7 @@ fn top_level(text: &str, wanted: u8) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
-/// Returns the offset of the quote that closes the one at `open`, by the rules of texts in
+/// Returns the offset of the quote that closes the one at `open`, if any, by the rules of texts in
 /// expressions: a doubled quote is a quote, and between `"` a backslash escapes the next character.
 pub(crate) fn closing_quote(bytes: &[u8], open: usize) -> Option<usize> {
     let quote = bytes[open];

@@ -1,4 +1,4 @@
-//! The inverse of a cumulative rate, evaluated at increasing numbers.
+//! The inverse of a cumulative rate: the time of each expected arrival.
 
 use base::Nanos;
 
@@ -7,8 +7,8 @@ use super::rate::Shape;
 use super::sine::SinePosition;
 use super::stretch::RateSegment;
 
-/// The inverse of a shape's cumulative rate, for numbers that never decrease. An evaluation costs a
-/// few operations, allocates nothing, and continues from the previous one.
+/// The inverse of a shape's cumulative rate, for numbers of arrivals that never decrease. An
+/// evaluation costs a few operations, allocates nothing, and continues from the previous one.
 #[derive(Clone, Debug)]
 pub struct Inverse {
     shape: Shape,
@@ -18,20 +18,20 @@ pub struct Inverse {
 
 #[derive(Clone, Debug)]
 enum SinePhase {
-    /// A position in a linear part of a shape.
+    /// A position in a constant or linear segment of a shape.
     RateSegment(Part),
     /// A position in a period of a sine.
     SinePosition(SinePosition),
 }
 
-/// A part of a shape, and the expected arrivals at its ends.
+/// A segment of a shape, with the expected numbers of arrivals.
 #[derive(Clone, Debug)]
 struct Part {
     number: usize,
     stretch: RateSegment,
-    /// Arrivals expected by its beginning.
+    /// Arrivals expected from the job's start to the segment's beginning.
     before: Expected,
-    /// Arrivals expected by its end.
+    /// Arrivals expected from the job's start to the segment's end.
     after: Expected,
 }
 
@@ -50,8 +50,9 @@ impl Inverse {
         Inverse { shape: shape.clone(), place, last: Nanos::ZERO }
     }
 
-    /// Returns the first instant after the job's start by which `arrivals` are expected, rounded
-    /// down; `None` if so many are never expected. `arrivals` must not decrease from call to call.
+    /// Returns the time from the job's start until the expected number of arrivals reaches
+    /// `arrivals`, rounded down to a nanosecond; `None` if it never does. `arrivals` must not
+    /// decrease from call to call.
     #[inline]
     pub fn at(&mut self, arrivals: Expected) -> Option<Nanos> {
         let at = match &mut self.place {

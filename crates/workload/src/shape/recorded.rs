@@ -7,8 +7,8 @@ use base::Nanos;
 
 use super::level::in_decimal;
 
-/// The instants of `trace(FILE)` with one column, after the job's start, at which requests arrived
-/// and are repeated. They never decrease, and there is at least one.
+/// The instants of a `trace(FILE)` with one column, after the job's start: the recorded arrivals,
+/// which are repeated. They never decrease, and there is at least one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recorded(pub Arc<[Nanos]>);
 

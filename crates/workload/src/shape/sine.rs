@@ -4,15 +4,16 @@ use base::Nanos;
 
 use super::level::{Expected, Level};
 
-/// The largest number of rounds of the search for an instant of a sine. Each round at least halves
-/// the interval that contains the instant, and a period has fewer than 2⁶⁴ nanoseconds.
+/// The largest number of iterations of the search for an instant of a sine. Each iteration at least
+/// halves the range that contains the instant, and a period has fewer than 2⁶⁴ nanoseconds.
 const MOST_ROUNDS: u32 = 64;
 
-/// Difference of two successive rounds, in nanoseconds, below which the search for an instant ends.
+/// Difference of two successive results, in nanoseconds, below which the search ends.
 const TOLERANCE: f64 = 0.25;
 
-/// A sine around its mean, at an instant in one of its periods. Rates are in billionths of an
-/// arrival per second; multiplied by nanoseconds they give multiples of 10⁻¹⁸ arrivals.
+/// A rate that follows a sine around a mean, and the position reached in it. Rates are in
+/// billionths of an arrival per second; a rate multiplied by nanoseconds gives multiples of 10⁻¹⁸
+/// arrivals.
 #[derive(Clone, Debug)]
 pub(super) struct SinePosition {
     mean: f64,
@@ -90,7 +91,7 @@ impl SinePosition {
             let error = self.expected(t) - arrivals;
             *(if error > 0.0 { &mut late } else { &mut early }) = t;
             let mut next = t - error / self.rate(t);
-            // True also when the rate is zero and the step is not a number.
+            // True also when the rate is zero and `next` is therefore not a number.
             if !(early..=late).contains(&next) {
                 next = (early + late) / 2.0;
             }

@@ -1,41 +1,41 @@
-//! A part of a varying rate that is constant or linear.
+//! Segments of a varying rate. The rate is constant or linear within a segment.
 
 use base::Nanos;
 
 use super::level::{Expected, Level};
 
-/// A constant or linear part of a rate. A linear part has an end.
+/// A constant or linear segment of a rate. A linear segment has an end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RateSegment {
-    /// Beginning, since the job's start.
+    /// Time from the job's start to the beginning of the segment.
     pub(super) start: Nanos,
-    /// Length.
+    /// Length of the part.
     pub(super) length: Nanos,
-    /// Rate at its beginning.
+    /// Rate at the beginning.
     pub(super) from: Level,
-    /// Rate at its end.
+    /// Rate at the end.
     pub(super) to: Level,
 }
 
 impl RateSegment {
-    /// Creates a constant rate until the beginning of the next part, or without end.
+    /// Creates a segment with a constant rate until the start of the next one, or without an end.
     pub(super) fn constant(start: Nanos, next: Option<Nanos>, level: Level) -> RateSegment {
         let length = next.unwrap_or(Nanos::MAX).saturating_sub(start);
         RateSegment { start, length, from: level, to: level }
     }
 
-    /// Returns the end of the part, since the job's start.
+    /// Returns the time from the job's start to the end of the segment.
     pub(super) fn end(&self) -> Nanos {
         self.start + self.length
     }
 
-    /// Returns the rate at an instant within the part, in arrivals per second.
+    /// Returns the rate at an instant within the segment, in arrivals per second.
     pub(super) fn rate_at(&self, t: Nanos) -> f64 {
         let part = t.saturating_sub(self.start).0 as f64 / self.length.0.max(1) as f64;
         self.from.as_f64() + part * (self.to.as_f64() - self.from.as_f64())
     }
 
-    /// Returns the arrivals expected from the beginning of the part to an instant within it.
+    /// Returns the arrivals expected from the beginning of the segment to an instant within it.
     pub(super) fn expected(&self, t: Nanos) -> Expected {
         let passed = t.saturating_sub(self.start);
         let (from, to) = (u128::from(self.from.0), u128::from(self.to.0));
@@ -56,14 +56,14 @@ impl RateSegment {
         Expected(rectangle + triangle as u128)
     }
 
-    /// Returns the arrivals expected in the whole part.
+    /// Returns the arrivals expected in the whole segment.
     pub(super) fn all(&self) -> Expected {
         let twice = u128::from(self.from.0) + u128::from(self.to.0);
         Expected(twice * u128::from(self.length.0) / 2)
     }
 
-    /// Returns the time from the beginning of the part until `arrivals` are expected; `arrivals` is
-    /// at most [`RateSegment::all`].
+    /// Returns the time from the beginning of the segment until `arrivals` are expected; `arrivals`
+    /// is at most [`RateSegment::all`].
     #[inline]
     pub(super) fn time_of(&self, arrivals: Expected) -> Nanos {
         if arrivals.0 == 0 {

@@ -51,8 +51,8 @@ fn uniform(shape: &Shape, n: usize) -> Vec<u64> {
 
 #[test]
 fn the_expected_arrivals_are_the_integral_of_the_rate() {
-    // Simpson's rule on intervals of 1 ms: all edges of the shapes are at their ends, and within
-    // them the shapes are nearly parabolas.
+    // Simpson's rule on intervals of 1 ms: rates jump or bend only at ends of intervals, and are
+    // nearly parabolas in between.
     for shape in all() {
         let mut sum = 0.0;
         for part in 0..70_000_u64 {

@@ -218,7 +218,7 @@ pub(crate) fn holds_several(text: &str, dialect: Dialect) -> bool {
 }
 
 /// Returns true if a text begins with a comment to the end of the line. In MySQL a `--` needs a
-/// blank after it; otherwise it is two minus signs.
+/// blank after it; without a blank, it is two minus signs.
 pub(crate) fn begins_line_comment(text: &[u8], dialect: Dialect) -> bool {
     let is_mysql = dialect == Dialect::Mysql;
     match text {
@@ -486,8 +486,8 @@ impl<'p> Scanner<'p> {
             && !before(2).is_some_and(word)
     }
 
-    /// Returns the length of a `$tag$` that begins here; a `$` after a letter is part of a name, as
-    /// is every `$` in MySQL.
+    /// Returns the length of a `$tag$` that begins here; `None` if none does. A `$` after a letter
+    /// is part of a name, as is every `$` in MySQL.
     fn dollar_tag(&self) -> Option<usize> {
         let in_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
         let name = &self.bytes[self.at + 1..];

@@ -114,8 +114,8 @@ impl Scanner<'_> {
     }
 }
 
-/// Quotes the end of a text as one word of the shell: with single quotes, unless no character needs
-/// them. (POSIX.1-2024, Shell Command Language, 2.2.)
+/// Quotes a text from `start` to its end as one word of the shell: with single quotes, unless no
+/// character needs them. (POSIX.1-2024, Shell Command Language, 2.2.)
 pub(crate) fn quote_for_shell(start: usize, out: &mut String) {
     let means_itself = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:,+@%".contains(&byte);
     let word = &out.as_bytes()[start..];

@@ -49,7 +49,7 @@ impl fmt::Display for Undefined {
 impl Constant {
     /// Parses a number or a duration of an expression: `10`, `1.5M`, `0.01`, `250ms`.
     ///
-    /// A whole number is an integer if it is written without a point or with a multiplier.
+    /// A whole number is an integer if it is written without a decimal point or with a multiplier.
     ///
     /// # Errors
     /// Returns the second half of a sentence that begins with the word.
@@ -204,7 +204,7 @@ fn reals(operator: Operator, a: Exact, b: Exact) -> Option<Exact> {
     }
 }
 
-/// Returns a duration constant whose magnitude fits too, because it is written with a sign.
+/// Returns a duration; `None` without one, or if its magnitude is too large to be written.
 fn span(nanos: Option<i64>) -> Option<Constant> {
     nanos.filter(|nanos| *nanos != i64::MIN).map(Constant::Duration)
 }

@@ -44,7 +44,7 @@ impl Datum {
         }
     }
 
-    /// Returns a number as a double.
+    /// Returns a number as a double; `None` for any other value.
     pub(crate) fn number(self) -> Option<f64> {
         match self {
             Datum::Int(number) => Some(number as f64),
@@ -92,8 +92,8 @@ impl Datum {
         }
     }
 
-    /// Writes the value into a statement; a text is written without quotes. `texts` is the store
-    /// that holds the text if the value is one.
+    /// Writes the value into a statement; a text is written without quotes. If the value is a text,
+    /// `texts` contains it.
     pub(crate) fn splice(self, texts: &Values, out: &mut String) {
         match self {
             Datum::Int(number) => write_int(number, out),
@@ -146,7 +146,7 @@ pub(crate) fn write_int(number: i64, out: &mut String) {
     out.extend(digits[at..].iter().map(|digit| char::from(*digit)));
 }
 
-/// Writes a double as the shortest text that parses to the same value, always with a point.
+/// Writes a double as the shortest text that parses to the same value, always with a decimal point.
 pub(crate) fn write_real(number: f64, out: &mut String) {
     let start = out.len();
     // Writing into a String cannot fail.

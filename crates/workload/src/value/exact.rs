@@ -39,14 +39,14 @@ impl Exact {
         Some(Exact { mantissa, scale })
     }
 
-    /// Converts a written number and its sign.
+    /// Converts a written number and its sign; `None` if it exceeds [`Exact::LARGEST`].
     pub(crate) fn from_decimal(number: Decimal, negative: bool) -> Option<Exact> {
         let magnitude = i128::from(number.digits);
         let mantissa = if negative { -magnitude } else { magnitude };
         Exact::new(mantissa, number.scale)
     }
 
-    /// Converts a whole number.
+    /// Converts a whole number; `None` if it exceeds [`Exact::LARGEST`].
     pub(crate) fn from_int(number: i64) -> Option<Exact> {
         Exact::new(i128::from(number), 0)
     }
@@ -67,7 +67,7 @@ impl Exact {
         self.mantissa == 0
     }
 
-    /// Returns the sum.
+    /// Returns the sum; `None` if it exceeds [`Exact::LARGEST`].
     pub(crate) fn plus(self, other: Exact) -> Option<Exact> {
         let scale = self.scale.max(other.scale);
         Exact::new(self.at(scale) + other.at(scale), scale)
@@ -78,36 +78,39 @@ impl Exact {
         Exact { mantissa: -self.mantissa, ..self }
     }
 
-    /// Returns the product.
+    /// Returns the product; `None` if it exceeds [`Exact::LARGEST`].
     pub(crate) fn times(self, other: Exact) -> Option<Exact> {
         Exact::new(self.mantissa * other.mantissa, self.scale + other.scale)
     }
 
-    /// Returns the quotient to 18 decimals; `None` also for a division by zero.
+    /// Returns the quotient to 18 decimals; `None` if it is too large, or for a division by zero.
     pub(crate) fn over(self, other: Exact) -> Option<Exact> {
         let scale = self.scale.max(other.scale);
         quotient(self.at(scale), other.at(scale))
     }
 
-    /// Returns the remainder of a division with a whole quotient, with the sign of the dividend.
+    /// Returns the remainder of a division with a whole quotient, with the sign of the dividend;
+    /// `None` for a division by zero.
     pub(crate) fn modulo(self, other: Exact) -> Option<Exact> {
         let scale = self.scale.max(other.scale);
         Exact::new(self.at(scale).checked_rem(other.at(scale))?, scale)
     }
 
-    /// Multiplies a duration in nanoseconds by this number, rounding towards zero.
+    /// Multiplies a duration in nanoseconds by this number, rounding towards zero; `None` if the
+    /// result exceeds 64 bits.
     pub(crate) fn of_span(self, nanos: i64) -> Option<i64> {
         let product = self.mantissa * i128::from(nanos);
         i64::try_from(product / 10_i128.pow(self.scale)).ok()
     }
 
-    /// Divides a duration in nanoseconds by this number, rounding towards zero.
+    /// Divides a duration in nanoseconds by this number, rounding towards zero; `None` if the
+    /// result exceeds 64 bits, or for a division by zero.
     pub(crate) fn divides_span(self, nanos: i64) -> Option<i64> {
         let scaled = i128::from(nanos) * 10_i128.pow(self.scale);
         i64::try_from(scaled.checked_div(self.mantissa)?).ok()
     }
 
-    /// Returns the quotient of two durations in nanoseconds.
+    /// Returns the quotient of two durations in nanoseconds; `None` as for [`over`](Self::over).
     pub(crate) fn ratio(nanos: i64, other: i64) -> Option<Exact> {
         quotient(i128::from(nanos), i128::from(other))
     }
@@ -156,8 +159,8 @@ fn divide_rounding(number: i128, by: i128) -> i128 {
 }
 
 impl fmt::Display for Exact {
-    /// Formats the number with a point, which distinguishes it from an integer: `0.01`, `2.0`,
-    /// `-1.5`.
+    /// Formats the number with a decimal point, which distinguishes it from an integer: `0.01`,
+    /// `2.0`, `-1.5`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.mantissa < 0 { "-" } else { "" };
         let magnitude = self.mantissa.unsigned_abs();

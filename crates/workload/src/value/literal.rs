@@ -10,7 +10,7 @@ use base::{Dialect, Values};
 
 use super::datum::{Datum, write_int};
 
-/// The largest size of one byte of a text in a literal, in bytes.
+/// The maximum number of bytes that one byte of a text takes in a literal.
 pub(crate) const LONGEST_ESCAPE: u64 = 13;
 
 impl Datum {

@@ -8,7 +8,7 @@ pub(crate) fn duration(nanos: i64) -> String {
     format!("{sign}{}", Nanos(nanos.unsigned_abs()))
 }
 
-/// Formats a double as the shortest text that parses to the same value, always with a point.
+/// Formats a double as the shortest text that parses to the same value, with a decimal point.
 pub(crate) fn real(number: f64) -> String {
     let text = number.to_string();
     if text.contains('.') { text } else { format!("{text}.0") }
@@ -70,7 +70,7 @@ pub(crate) fn unquoted(token: &str) -> Option<String> {
     Some(out)
 }
 
-/// Returns the character of an escape, given the text after its backslash.
+/// Returns the character of an escape, given the text after its backslash; `None` if it is unknown.
 fn escape(rest: &mut std::str::Chars<'_>) -> Option<char> {
     Some(match rest.next()? {
         'n' => '\n',

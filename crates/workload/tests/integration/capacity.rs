@@ -242,7 +242,8 @@ fn load_that_does_not_grow_with_its_value_is_refused() {
     );
 }
 
-/// The rate of a job counts arrivals, but the answer of a search counts requests.
+/// A search refuses `batch-size` in the varied job: its rate counts arrivals, but the answer counts
+/// requests.
 #[test]
 fn several_requests_per_arrival_are_refused() {
     let text = SEARCH.replace("query = select 1", "query = select 1\nbatch-size = 10");
@@ -257,7 +258,8 @@ fn several_requests_per_arrival_are_refused() {
     assert_eq!(search(&beside).conditions.len(), 1);
 }
 
-/// The largest time grows with the number of requests, and thus with the length of a trial.
+/// The largest time is refused, because it grows with the number of requests, and thus with the
+/// length of a trial.
 #[test]
 fn condition_on_the_largest_time_is_refused() {
     for (metric, quantile) in [("max", "p99.9"), ("service.max", "service.p99.9")] {
@@ -301,8 +303,8 @@ fn condition_that_limits_no_load_is_refused() {
     }
 }
 
-/// In a trial of two seconds, the response times of an overloaded server may not exceed the bound
-/// yet, and chance may hide the backlog.
+/// The default length of a trial depends on the conditions. In a trial of two seconds, the response
+/// times of an overloaded server may not exceed a high bound yet, and chance may hide the backlog.
 #[test]
 fn trial_is_long_enough_to_show_an_overload() {
     let of = |slo: &str, more: &str| {

@@ -165,7 +165,7 @@ fn value_starts_after_the_first_equals_sign() {
     assert_eq!(job("count=5\\\n\nstart=1s").count, Some(5));
 }
 
-/// Dbbench drops a line of more than 64 KiB and all lines after it.
+/// Dbbench drops a line of more than 64 KiB and all lines after it; Assay reads them.
 #[test]
 fn long_line_and_the_lines_after_it_are_read() {
     let statement = format!("select '{}'", "x".repeat(70_000));
@@ -175,7 +175,7 @@ fn long_line_and_the_lines_after_it_are_read() {
     assert_eq!((plan.jobs[0].count, plan.jobs.len()), (Some(3), 2));
 }
 
-/// Dbbench parses and sends the bytes unchanged.
+/// Dbbench parses and sends the bytes unchanged; Assay refuses the file.
 #[test]
 fn a_file_that_is_not_utf_8_is_refused() {
     let refused = workload::decode(b"[a]\nquery=select 'caf\xe9'\n").unwrap_err();
@@ -231,7 +231,7 @@ fn sections() {
     ]);
 }
 
-/// Dbbench parses jobs in this order, too, but starts them in no particular order.
+/// Dbbench also parses jobs in the order of the file, but starts them in no particular order.
 #[test]
 fn jobs_keep_the_order_of_the_file() {
     let names: String = ["z", "a", "m"].map(|name| format!("[{name}]\nquery=a\n")).concat();

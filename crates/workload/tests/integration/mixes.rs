@@ -283,7 +283,7 @@ fn keys_about_files_need_each_other() {
     refused("query = a\nmulti-query-mode = x\n", "`multi-query-mode` is multi-connection, not `x`");
 }
 
-/// A retry would also repeat those statements of the request that succeeded.
+/// `retry` is refused, because it would repeat the statements of the request that succeeded, too.
 #[test]
 fn separate_statements_are_not_retried() {
     let part = "[a]\nquery = a\nquery = b\nmulti-query-mode = multi-connection\n";

@@ -84,7 +84,7 @@ fn load_doubles_unless_the_file_names_values() {
     assert_eq!((rates[0], rates[1], rates.last()), (100.0, 200.0, Some(&102_400.0)));
 }
 
-/// The load is not a difference between the arms.
+/// The load is not a difference between the arms: it is added to the plan of a run.
 #[test]
 fn arm_with_a_load_has_its_plan() {
     let found = experiment(COMPARISON);
@@ -198,7 +198,7 @@ fn mistakes_of_a_search_for_saturation_are_named_with_a_remedy() {
 const UNKNOWN: &str = "unknown value `cpu(database) > 95%` for `until`; expected cpu(OWNER) >= N% \
                        or throughput gains < N%";
 
-/// The arm changes only the load, which the search sets.
+/// An arm that changes only the load, which the search sets, is refused as equal to the baseline.
 #[test]
 fn arms_that_are_the_same_at_the_load_are_refused() {
     let workload = READ.replace("concurrency = 4", "concurrency = ${unused}");

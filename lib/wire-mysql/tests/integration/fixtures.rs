@@ -20,7 +20,7 @@ struct Exchange {
     password: String,
     agreed: Option<Negotiated>,
     kinds: Vec<ReplyKind>,
-    /// Sent bytes, with true for bytes of the client.
+    /// Bytes in the order in which they were sent; true marks bytes of the client.
     bytes: Vec<(bool, Vec<u8>)>,
     printed: Vec<String>,
 }
@@ -61,7 +61,7 @@ fn parse(name: String, text: &str) -> Exchange {
     exchange
 }
 
-/// Returns the exchanges whose names begin with `prefix` or, if `begins` is false, do not.
+/// Returns the exchanges whose names begin with `prefix`; all others if `begins` is false.
 fn exchanges(prefix: &str, begins: bool) -> Vec<Exchange> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let mut found: Vec<Exchange> = std::fs::read_dir(folder)

@@ -76,7 +76,8 @@ fn binary_rows_are_counted_and_skipped_or_returned() {
     }
 }
 
-/// Values are read only if the row is wanted. Otherwise its length must be enough for its values.
+/// The values are read only if the row is wanted. An unwanted row is an error only if it is too
+/// short for the number of its values.
 #[test]
 fn rows_that_are_too_short_for_their_columns_are_a_fault() {
     let cut = [
@@ -199,7 +200,8 @@ fn one_command_has_several_results() {
     }
 }
 
-/// Otherwise a server that loses the rows of a `select` would seem to have found none.
+/// Expects an error. Otherwise, a server that loses the rows of a `select` would seem to have found
+/// none.
 #[test]
 fn ok_in_place_of_described_columns_is_a_fault() {
     for agreed in [old(), new()] {
@@ -237,7 +239,7 @@ fn ok_in_place_of_described_columns_is_a_fault() {
 fn error_does_not_affect_the_next_replies() {
     for agreed in [old(), new()] {
         let mut bytes = answer(agreed, |answers| answers.error(&refusal(1146)));
-        // An error among rows, too.
+        // An error may also occur among rows.
         bytes.extend(answer(agreed, |answers| {
             answers.columns(&id_and_name(), false);
             answers.binary_row([Field::Int(1), Field::Null]);
@@ -314,9 +316,9 @@ fn reply_to_prepare_ends_with_its_definitions() {
     }
 }
 
-/// Returns values that make the payload of a row reach and exceed the limit of a packet. Their
-/// bytes are the first bytes of packets that end rows, also in the packet in which such a row
-/// continues.
+/// Returns values that make the payload of a row reach and exceed the limit of a packet. Each value
+/// repeats a byte with which a packet that ends rows begins. If the row continues in a second
+/// packet, that packet, too, begins with this byte.
 fn long_values() -> impl Iterator<Item = Vec<u8>> {
     let heads = 1 + 8;
     [(MAX_PAYLOAD - heads - 1, 0xFE), (MAX_PAYLOAD - heads, 0xFF), (MAX_PAYLOAD, 0xFE)]
@@ -549,7 +551,8 @@ fn malformed_replies_are_errors_at_their_place() {
     assert_eq!(error.map_err(|error| error.kind), Err(ErrorKind::Value));
 }
 
-/// The form that go-mysql-server writes; MySQL and MariaDB write the length before the information.
+/// Expects the information to be read in the form that go-mysql-server writes. MySQL and MariaDB
+/// write its length first.
 #[test]
 fn info_without_its_length_is_the_rest_of_the_packet() {
     let agreed = Negotiated::of(Capabilities(0), Capabilities(0));

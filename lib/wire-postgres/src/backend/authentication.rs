@@ -1,4 +1,4 @@
-//! Authentication messages, which share one message type. Messages Authentication….
+//! The messages whose names begin with `Authentication`, which share one message type.
 
 use crate::cursor::Cursor;
 use crate::list::sealed::Read;
@@ -18,7 +18,7 @@ pub enum Authentication<'a> {
     },
     /// A request for one of these SASL mechanisms. AuthenticationSASL.
     Sasl {
-        /// Their names, in the server's order of preference.
+        /// Names of the mechanisms, in the server's order of preference.
         mechanisms: List<'a, Mechanism<'a>>,
     },
     /// The next step of SASL. AuthenticationSASLContinue.
@@ -33,9 +33,9 @@ pub enum Authentication<'a> {
     },
     /// Another method: Kerberos (2), GSSAPI (7, 8), SSPI (9) or a later one.
     Other {
-        /// Its number.
+        /// Number of the method.
         method: u32,
-        /// Its data.
+        /// Data of the method.
         data: &'a [u8],
     },
 }

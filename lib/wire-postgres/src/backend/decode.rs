@@ -67,13 +67,13 @@ pub type Row<'a> = List<'a, Option<&'a [u8]>>;
 /// A column of a result. Message RowDescription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column<'a> {
-    /// Its name.
+    /// Name of the column.
     pub name: &'a [u8],
-    /// Its table, or 0.
+    /// Object id of its table; 0 if the column belongs to none.
     pub table: Oid,
-    /// Its number in that table, or 0.
+    /// Number of the column in that table, or 0.
     pub number: i16,
-    /// Its type.
+    /// Type of the column.
     pub type_oid: Oid,
     /// The type's size in bytes, negative if it varies (`pg_type.typlen`).
     pub type_size: i16,
@@ -108,7 +108,7 @@ pub struct Notification<'a> {
 pub struct ParameterStatus<'a> {
     /// The setting's name.
     pub name: &'a [u8],
-    /// Its value.
+    /// Value of the setting.
     pub value: &'a [u8],
 }
 
@@ -199,8 +199,8 @@ pub(crate) fn decode_body(tag: u8, body: &[u8], offset: usize) -> Result<Message
         both::COPY_DATA => return Ok(Message::CopyData(body)),
         tag::DATA_ROW => Message::DataRow(row(&mut cursor)?),
         // The tag is everything except the last byte. Searching each tag for an earlier zero byte
-        // would cost more than the rest of decoding. If there is one, the known length keeps the
-        // reader in step.
+        // would cost more than the rest of decoding. If there is one, the reader still finds the
+        // next message by the known length.
         tag::COMMAND_COMPLETE => {
             let context = "CommandComplete, tag";
             return match body {

@@ -62,9 +62,9 @@ pub struct Bind<'a> {
 pub struct Parse<'a> {
     /// The statement's name.
     pub statement: &'a [u8],
-    /// Its text.
+    /// Text of the statement.
     pub text: &'a [u8],
-    /// The types of its first parameters.
+    /// Types of the first parameters of the statement.
     pub types: List<'a, Oid>,
 }
 
@@ -73,7 +73,7 @@ pub struct Parse<'a> {
 pub struct SaslInitialResponse<'a> {
     /// The mechanism's name.
     pub mechanism: &'a [u8],
-    /// Its first step, if it has one.
+    /// First step of the mechanism, if it has one.
     pub data: Option<&'a [u8]>,
 }
 

@@ -80,9 +80,9 @@ impl fmt::Display for ProtocolVersion {
 /// A parameter of a session: `user`, `database`, the name of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StartupParameter<'a> {
-    /// Its name.
+    /// Name of the parameter.
     pub name: &'a [u8],
-    /// Its value.
+    /// Value of the parameter.
     pub value: &'a [u8],
 }
 
@@ -173,8 +173,8 @@ pub fn gssenc_request(out: &mut Vec<u8>) {
     out.extend_from_slice(&GSSENC_REQUEST.to_be_bytes());
 }
 
-/// Appends CancelRequest: on a separate connection, requests that a session's statement be
-/// canceled. There is no reply.
+/// Appends CancelRequest. Sent on a separate connection, it asks the server to cancel the running
+/// statement of a session. There is no reply.
 pub fn cancel_request(out: &mut Vec<u8>, key: BackendKey) {
     out.extend_from_slice(&16_u32.to_be_bytes());
     out.extend_from_slice(&CANCEL_REQUEST.to_be_bytes());

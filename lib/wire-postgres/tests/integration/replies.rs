@@ -527,7 +527,8 @@ fn rows_that_contradict_their_columns_or_their_number_are_a_fault() {
     }
 }
 
-/// Values are read only if the row is wanted. Otherwise its length must be enough for its values.
+/// The values are read only if the row is wanted. An unwanted row is an error only if it is too
+/// short for the number of its values.
 #[test]
 fn rows_that_their_values_do_not_fill_are_a_fault() {
     let (truncated, surplus) = (Some(ErrorKind::Truncated), Some(ErrorKind::Surplus));
@@ -558,7 +559,8 @@ fn rows_that_their_values_do_not_fill_are_a_fault() {
     }
 }
 
-/// If notices or settings of any length were buffered, a server could exhaust the memory with them.
+/// Expects notices and settings to be skipped. If they were buffered whatever their length, a
+/// server could exhaust the memory with them.
 #[test]
 fn unwanted_messages_of_any_length_are_skipped() {
     struct Count(u64);

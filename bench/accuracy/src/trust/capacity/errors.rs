@@ -39,7 +39,7 @@ pub struct SearchErrors {
 /// Name of the method of `analyze`.
 pub const ASSAY: &str = "Assay";
 
-/// Name of the search by an isotonic fit.
+/// Name of the *isotonic search*, the function `isotonic` of the module `other_methods`.
 const ISOTONIC: &str = "isotonic";
 
 /// Largest error of an estimate that counts as close, as a fraction.
@@ -48,8 +48,8 @@ const CLOSE: f64 = 0.02;
 /// Largest accepted share of searches that publish a rate above the capacity.
 const MOST_ABOVE: f64 = 0.1;
 
-/// Largest accepted median, over the systems, of the cost of Assay's searches, as a multiple of the
-/// requests of isotonic searches with the same error.
+/// Largest accepted median, over the systems, of the cost of Assay's searches: their number of
+/// requests, as a multiple of the number with which an isotonic search would have the same error.
 const MOST_COST: f64 = 1.5;
 
 /// Runs `searches` searches with every method on each system whose name contains `only`, on all
@@ -84,7 +84,7 @@ pub fn errors(
     Ok(done.into_iter().flat_map(|(_, methods)| methods).collect())
 }
 
-/// Runs `searches` searches with every method on one system.
+/// Runs `searches` searches with each of the methods on one system.
 fn methods(
     system: System,
     searches: u32,
@@ -187,8 +187,8 @@ fn of_systems(
     wanted.map(|expected| expected.check(searches)).collect()
 }
 
-/// The costs of Assay's searches, relative to isotonic searches with the same error, for each
-/// system.
+/// The cost of Assay's searches on each system: their number of requests, as a multiple of the
+/// number with which an isotonic search would have the same error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Costs(pub Vec<f64>);
 
@@ -352,10 +352,10 @@ impl SearchErrors {
         self.requests as f64 / self.searches() as f64
     }
 
-    /// Returns the cost of Assay's searches: the ratio of their number of requests to the number
-    /// that the isotonic search would need for the same median size of the errors. Errors fall with
-    /// the square root of the requests. `None` for other methods, or if `all` lacks the isotonic
-    /// search on the system.
+    /// Returns the cost of Assay's searches: their number of requests, as a multiple of the number
+    /// with which the isotonic search would have the same median size of the errors. Errors fall
+    /// with the square root of the requests. `None` for other methods, or if `all` lacks the
+    /// isotonic search on the system.
     pub fn cost(&self, all: &[SearchErrors]) -> Option<f64> {
         let is_isotonic = |it: &&SearchErrors| it.system == self.system && it.method == ISOTONIC;
         let isotonic = all.iter().find(is_isotonic).filter(|_| self.method == ASSAY)?;
@@ -395,8 +395,8 @@ fn median(mut values: Vec<f64>) -> f64 {
 mod tests {
     use super::*;
 
-    /// Assay's errors are half as large with twice the requests. The isotonic search would need
-    /// four times its requests for such errors.
+    /// Twice the requests, and errors half as large: for such errors the isotonic search would need
+    /// four times its requests, so the cost is a half.
     #[test]
     fn cost_is_that_of_the_same_error() {
         let of = |method, error, requests| {

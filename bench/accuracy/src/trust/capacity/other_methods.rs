@@ -30,7 +30,7 @@ const NARROW: f64 = 1.01;
 /// Number of trials of the isotonic search.
 const PROBES: usize = 20;
 
-/// Maximum number of trials of the bisection.
+/// Maximum number of trials until a trial fails, and maximum number of trials of a bisection.
 const MOST_TRIALS: usize = 60;
 
 /// Finds the capacity by bisection: doubling until a trial fails, then halving the bracket to 1 %,
@@ -52,9 +52,10 @@ pub fn bisection(system: &System, seed: u64, requests: u64) -> Result<OtherResul
     Ok(OtherResult { estimate: (low * high).sqrt(), published: low, requests: trials.all })
 }
 
-/// Finds the capacity by an isotonic fit, in the manner of AIPerf's `max-concurrency-under-sla`:
-/// doubling until a trial fails, three trials within the bracket, and then replicates at the root
-/// of the isotonic fit of the margins, with `requests` requests in total.
+/// Finds the capacity by an isotonic (never falling) fit, in the manner of AIPerf's
+/// `max-concurrency-under-sla`: doubling until a trial fails, three trials within the bracket, and
+/// then trials at the rate at which the fit of the margins is zero. `requests` is the total number
+/// of requests.
 ///
 /// # Errors
 /// As for [`bisection`].
@@ -83,7 +84,7 @@ struct Trials<'a> {
     seed: u64,
     /// Number of requests of one trial.
     requests: f64,
-    /// Rate of each trial, and the logarithm of the ratio of its quantile to the bound.
+    /// Rate of each trial, and its margin: the logarithm of the ratio of its quantile to the bound.
     done: Vec<(f64, f64)>,
     /// Number of requests of all trials.
     all: u64,
@@ -99,7 +100,7 @@ impl Trials<'_> {
         Ok((rate / 2.0, rate))
     }
 
-    /// Runs a trial and returns the logarithm of the ratio of its quantile to the bound.
+    /// Runs a trial and returns its margin, which is negative if the trial passes.
     fn run(&mut self, rate: f64) -> Result<f64, Box<dyn Error>> {
         let length_ms = (self.requests / rate * 1_000.0).ceil();
         let plan = plan(&format!(
@@ -119,6 +120,7 @@ impl Trials<'_> {
 
     /// Returns the rate at which the isotonic fit of the margins is zero: neighbours in the wrong
     /// order are pooled, and blocks are joined by straight lines over the logarithm of the rate.
+    /// `None` if the fit has no zero.
     fn root(&self) -> Option<f64> {
         let mut sorted = self.done.clone();
         sorted.sort_by(|a, b| a.0.total_cmp(&b.0));

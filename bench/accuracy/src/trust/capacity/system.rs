@@ -14,13 +14,14 @@ pub struct System {
     pub(super) bound_ms: f64,
     /// Largest rate at which the condition holds, in requests per second.
     pub truth: f64,
-    /// True if all errors are judged; false if only published rates above the capacity are.
+    /// True if errors of every kind are judged; false if the only error that is judged is a
+    /// published rate above the capacity.
     pub is_judged: bool,
 }
 
 /// Systems with a smooth boundary. The response times of M/M/1 are exponential, so a p99 of X is
-/// reached at μ − ln 100 / X. The quantiles of the others follow from Erlang's C formula and, for
-/// constant service times, from the formula of Pollaczek and Khinchine.
+/// reached at the rate μ − ln 100 / X. The quantiles of the other systems follow from Erlang's C
+/// formula and, for constant service times, from the formula of Pollaczek and Khinchine.
 pub const SYSTEMS: [System; 10] = [
     mm1("M/M/1, p99 < 10 ms", 10.0, 539.483_0),
     mm1("M/M/1, p99 < 20 ms", 20.0, 769.741_5),

@@ -40,7 +40,7 @@ pub(super) fn equal_groups(method: &Method, comparisons: u32) -> ComparisonRate 
 pub(super) fn groups_at_the_limit(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "-3 %, no drift, 6 runs after 6 others: `throughput < -3%` exceeded";
     let machine = MachineModel { effect: -0.03, ..STEADY_MACHINE };
-    // Five times as many, for narrow limits.
+    // Five times as many comparisons, because the accepted range is narrow.
     alarms(name, 5 * comparisons, AT_THE_LIMIT, (method, machine))
 }
 

@@ -222,7 +222,7 @@ impl Method {
     }
 
     /// Returns the number of further pairs that would probably decide an experiment after `pairs`
-    /// pairs; `None` if it is decided.
+    /// pairs; `None` if it is decided, or if no number is forecast.
     pub(super) fn forecast(&self, runs: &[ModelRun], pairs: u32) -> Option<u32> {
         let answer = self.judge(runs, LookPlan::Fixed(pairs), &[]);
         let Conclusion::Undecided { more_pairs } = answer.throughput()?.conclusion else {

@@ -31,7 +31,7 @@ impl Mutation {
 }
 
 /// Measures each mutation whose name, or whose row's name in the table, contains `only`. The rates
-/// without a mistake are those in `measured`, as far as it has them.
+/// without a mistake are taken from `measured` if it contains them, and measured otherwise.
 pub fn mutations(measured: &[ComparisonRate], comparisons: u32, only: &str) -> Vec<Mutation> {
     let mistakes: [(&'static str, Row, Method); 8] = [
         (

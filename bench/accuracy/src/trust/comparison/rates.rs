@@ -94,7 +94,8 @@ fn found_change(method: &Method, comparisons: u32) -> ComparisonRate {
 pub(super) fn coverage(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "+3 %, 10 pairs: interval contains it";
     let machine = MachineModel { noise: 0.01, drift: 0.05, effect: 0.03, ..ORDINARY_MACHINE };
-    // Five times as many: fewer cannot distinguish rates that differ by four points near 95 %.
+    // Five times as many comparisons: fewer cannot distinguish rates that differ by four points
+    // near 95 %.
     ComparisonRate::count(name, 5 * comparisons, 93.0..=97.0, |seed| {
         let interval = judge_once(machine, method, 10, seed).interval();
         interval.is_some_and(|[low, high]| (low..=high).contains(&0.03))
@@ -103,7 +104,7 @@ pub(super) fn coverage(method: &Method, comparisons: u32) -> ComparisonRate {
 
 pub(super) fn planned_looks(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "no change, looks at 8, 12 and 20 pairs: any significant";
-    // Five times as many: a mistake adds only two points.
+    // Five times as many comparisons, because a mistake adds only two points.
     ComparisonRate::count(name, 5 * comparisons, 0.0..=5.0, |seed| {
         let runs = ORDINARY_MACHINE.experiment(method.order, LookPlan::Auto.most_pairs(), seed);
         method.finds_at_any_look(&runs)
@@ -115,7 +116,8 @@ const BETS: u32 = 3;
 
 pub(super) fn several_bets(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "no change, bets on 3 jobs, 10 pairs: any significant";
-    // Five times as many, for narrow limits. With independent jobs, at least one bet errs in 4.9 %.
+    // Five times as many comparisons, because the accepted range is narrow. With independent jobs,
+    // at least one bet errs in 4.9 %.
     ComparisonRate::count(name, 5 * comparisons, 3.0..=6.5, |seed| {
         let of_job =
             |job| ORDINARY_MACHINE.experiment_of_job(method.order, 10, RandomKey { seed, job });

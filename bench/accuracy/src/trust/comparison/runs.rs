@@ -26,8 +26,8 @@ pub fn rates_of_runs(comparisons: u32, only: &str) -> Result<Vec<ComparisonRate>
         services_us: [10_000, 10_000],
         noise: 0.01,
         rounds: 8,
-        // One in a thousand sets of 20 comparisons has more than 5 false alarms (25 %); of 400,
-        // more than 9 %.
+        // One in a thousand sets of 20 comparisons has more than 5 false alarms (25 %); one in a
+        // thousand sets of 400 comparisons has more than 9 %.
         accepted_percent: if comparisons < 400 { [0.0, 25.0] } else { [1.75, 9.0] },
     };
     let slower = Experiments {

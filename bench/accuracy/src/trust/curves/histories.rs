@@ -1,4 +1,4 @@
-//! Histories of records, drawn from a model.
+//! Histories of records, drawn from a model. A step is a lasting change of the mean throughput.
 
 use analyze::compare::RunVerdict;
 use analyze::history::{HistoryRun, history};
@@ -109,7 +109,7 @@ fn stepped(draw: &mut Draw, records: u32, at: u32, plans: Plans) -> Vec<f64> {
     (0..records).map(value).collect()
 }
 
-/// Returns a series without a step. Each value is repeated to occur `copies` times.
+/// Returns a series without a step, in which each value occurs `copies` times in succession.
 fn unchanged(seed: u64, copies: u32) -> Vec<f64> {
     let mut draw = Stream::new(Seed(seed), "histories", "unchanged").draw(0);
     let mut values = Vec::new();

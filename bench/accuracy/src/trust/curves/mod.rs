@@ -19,9 +19,9 @@ use crate::trust::comparison::{ComparisonRate, Mutation};
 pub struct CurveCounts {
     /// Number of fits of the universal scalability law.
     pub fits: u32,
-    /// Number of sweeps with a best point by throughput.
+    /// Number of sweeps whose best point is chosen by throughput.
     pub sweeps: u32,
-    /// Number of sweeps with a best point by p99.
+    /// Number of sweeps whose best point is chosen by p99.
     pub p99_sweeps: u32,
     /// Number of histories of each kind.
     pub histories: u32,
@@ -92,7 +92,8 @@ pub fn curve_rates(counts: CurveCounts) -> Result<CurveRates, Box<dyn Error>> {
 mod tests {
     use super::*;
 
-    /// `trust curves` runs 200 fits and 100 sweeps.
+    /// Numbers for this test. `trust curves` takes longer: it runs 200 fits, and 100 sweeps of each
+    /// kind.
     const COUNTS: CurveCounts = CurveCounts { fits: 25, sweeps: 20, p99_sweeps: 8, histories: 200 };
 
     #[test]

@@ -15,7 +15,7 @@ use workload::question::{BestRule, Deltas, Direction, Quantity, RunMetric, TimeS
 
 use super::sweeps::{BestRates, REPEATS, figures, points, sweeps};
 
-/// Numbers of workers. The smallest number cannot carry the load.
+/// Numbers of workers. The smallest number is too small for [`RATE`].
 const WORKERS: [u32; 8] = [6, 8, 10, 12, 16, 24, 32, 48];
 
 /// Arrivals per second.
@@ -49,7 +49,8 @@ pub(super) fn best_workers(number: u32) -> Result<BestRates, Box<dyn Error>> {
     ))
 }
 
-/// Returns the p99 of the response time in seconds; infinite if the workers cannot carry the load.
+/// Returns the p99 of the response time in seconds; infinite if the workers are too few for the
+/// arrivals.
 fn p99_s(workers: u32) -> f64 {
     let service_rate = 1.0 / LAW.response_s(f64::from(workers));
     match RATE < f64::from(workers) * service_rate {

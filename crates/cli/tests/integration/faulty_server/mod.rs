@@ -215,8 +215,8 @@ impl FaultyServer {
 }
 
 impl FaultyAnswer {
-    /// Sends the answer instead of that to a measured statement, once in a while. Returns false if
-    /// the statement is to be answered as usual.
+    /// Sends this answer in place of the proper answer to one in [`REPLACED_EVERY`] measured
+    /// statements. Returns false if the statement is to be answered as usual.
     fn replaces(
         &self,
         asked: &[u8],

@@ -1,4 +1,4 @@
-//! The faulty server of MySQL's protocol, as which it pretends to be MariaDB.
+//! The faulty server in MySQL's protocol. It claims to be MariaDB.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -52,7 +52,7 @@ pub(super) fn refuse(stream: TcpStream, refuses: RefusedRequest, words: &str) ->
     }
 }
 
-/// Answers a request that matches `asked` without end.
+/// Grants requests until one matches `asked`; the answer to that one has no end.
 pub(super) fn answer_endlessly(
     stream: TcpStream,
     asked: FaultyRequest,
@@ -120,8 +120,8 @@ fn send_long_rows(stream: &mut TcpStream, is_text: bool, sequence: u8) -> io::Re
     }
 }
 
-/// Returns the beginning of a packet with a row of one text of `length` bytes, which follows. The
-/// length takes three bytes.
+/// Returns the beginning of a packet with a row of one text of `length` bytes, without the text
+/// itself. The length takes three bytes.
 fn long_row_head(is_text: bool, sequence: u8, length: usize) -> Vec<u8> {
     let [a, b, c, ..] = length.to_le_bytes();
     // A row of a binary result begins with a zero byte and the bits of the values that are NULL.
@@ -242,7 +242,8 @@ impl Session {
         }
     }
 
-    /// Grants commands until one matches `asked`. Returns true if its statement was sent as text.
+    /// Grants commands until one matches `asked`. Returns true if the statement of that command was
+    /// sent as text.
     fn grant_until(&mut self, asked: FaultyRequest) -> io::Result<bool> {
         loop {
             let payload = self.next()?;

@@ -1,4 +1,4 @@
-//! The faulty server of PostgreSQL's protocol.
+//! The faulty server in PostgreSQL's protocol.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
@@ -65,7 +65,7 @@ pub(super) fn refuse(
     }
 }
 
-/// Answers a request that matches `asked` without end.
+/// Grants requests until one matches `asked`; the answer to that one has no end.
 pub(super) fn answer_endlessly(
     stream: TcpStream,
     asked: FaultyRequest,
@@ -210,7 +210,8 @@ impl Session {
         Ok((kind, text))
     }
 
-    /// Grants messages until one matches `asked`. Returns the form of its statement.
+    /// Grants messages until one matches `asked`. Returns the form in which the statement of that
+    /// message was sent.
     fn grant_until(&mut self, asked: FaultyRequest) -> io::Result<StatementForm> {
         loop {
             let (kind, text) = self.next()?;
@@ -261,7 +262,7 @@ fn text_row(text: &[u8]) -> Vec<u8> {
     [&row_head(text.len()), text].concat()
 }
 
-/// Returns the beginning of a row with a text of `length` bytes, which follows.
+/// Returns the beginning of a row with a text of `length` bytes, without the text itself.
 fn row_head(length: usize) -> Vec<u8> {
     // The lengths of the message and of the text, and the number of columns.
     let whole = (4 + 2 + 4 + length as u32).to_be_bytes();

@@ -1,4 +1,5 @@
-//! Tests that the engine measures the closed forms of the simulated servers, up to p99.9.
+//! Tests that the engine's measurements of the simulated servers agree with their closed forms, up
+//! to p99.9.
 
 use base::Nanos;
 use engine::Rules;

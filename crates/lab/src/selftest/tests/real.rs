@@ -65,14 +65,14 @@ impl Twins {
             .collect()
     }
 
-    /// Compares a real run by the given measurement rules with the twin, and returns the findings
-    /// that fail.
+    /// Executes the runs in real time, measures them by the given rules, and compares them with
+    /// their twins. Returns the findings that fail.
     fn differences(&self, rules: Rules) -> Vec<Finding> {
         self.differences_against(rules, self.server)
     }
 
-    /// Compares a real run against another server with the twin, and returns the findings that
-    /// fail.
+    /// Does the same as [`differences`](Self::differences), but with the server at `url` in real
+    /// time.
     fn differences_against(&self, rules: Rules, url: &str) -> Vec<Finding> {
         self.compare(&self.in_real_time(rules, url), &self.in_virtual_time(0..RUNS))
     }
@@ -191,8 +191,8 @@ fn a_stall_shows_in_the_response_time_in_real_time() {
     for q in [0.9, 0.95, 0.99] {
         let (is, exact) =
             (ideal.estimate(Kind::Response, Estimate::Quantile(q)), STALL.quantile(q));
-        // The exact value is that of a fluid. Requests are discrete, so the error is up to one gap
-        // between arrivals.
+        // The exact value is that of a continuous flow. Requests are discrete, so the error is at
+        // most the time between two arrivals.
         assert!((is - exact).abs() < 0.010, "p{}: {is} instead of {exact}", q * 100.0);
     }
     let [without_fault, omitting] =

@@ -9,8 +9,8 @@ use super::doubts::{Doubts, in_parentheses};
 use crate::figure::{Axis, Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Symbol, Unit};
 use crate::number::{count, percent};
 
-/// Natural logarithm of the largest ratio between a trial's value and the estimate at which the
-/// figure of the boundary shows the trial.
+/// Largest distance between the value of a trial and the estimate at which the figure of the
+/// boundary shows the trial, as the natural logarithm of their ratio.
 const LARGEST_DISTANCE: f64 = 0.25;
 
 /// Number of points of the regression line.
@@ -42,14 +42,15 @@ struct JudgedCondition<'a> {
     view: &'a CapacityView,
     condition: &'a Condition,
     position: usize,
-    /// The result, if this is the binding condition.
+    /// The result of the search if this is the binding condition; otherwise `None`.
     found: Option<&'a Capacity>,
 }
 
 /// A trial with its height in a figure.
 struct PlacedTrial<'a> {
     trial: &'a TrialView,
-    /// Measure of the trial: a fraction of the requests, or the ratio to the bound.
+    /// Measure of the trial: a fraction of the requests, or the ratio to the bound. `None` for a
+    /// trial without a measure.
     y: Option<f64>,
 }
 
@@ -167,8 +168,9 @@ impl JudgedCondition<'_> {
     }
 }
 
-/// Draws trials: the shape and the colour show the outcome; a hollow shape belongs to the search
-/// for the boundary, and a ring or a square surrounds the trials that confirm the value.
+/// Draws trials: the shape and the colour show the outcome; a hollow shape is a trial of the
+/// bracket or the shrink phase, and a ring or a square surrounds a trial of the confirmation or the
+/// hold.
 fn write_trials(
     marks: &mut Vec<Mark>,
     legend: &mut Vec<LegendEntry>,
@@ -208,8 +210,8 @@ fn write_trials(
     }
 }
 
-/// The outcomes. Each has an ink and two symbols: one for rounds, confirmations and the final
-/// trial, and one for the trials before the rounds.
+/// The outcomes. Each has an ink and two symbols: one for most trials, and one for the trials of
+/// the bracket and the shrink phase.
 const OUTCOMES: [(&str, Ink, [Symbol; 2]); 4] = [
     ("pass", Ink::Series(2), [Symbol::Disc, Symbol::HollowDisc]),
     ("undecided", Ink::Doubtful, [Symbol::Diamond, Symbol::HollowDiamond]),
@@ -217,7 +219,7 @@ const OUTCOMES: [(&str, Ink, [Symbol; 2]); 4] = [
     ("invalid", Ink::Quiet, [Symbol::Cross, Symbol::Cross]),
 ];
 
-/// Returns the shape around the trials of a phase.
+/// Returns the shape around the trials of a phase; `None` for a phase without such a shape.
 fn outer_symbol(phase: Phase) -> Option<Symbol> {
     match phase {
         Phase::Confirm(_) => Some(Symbol::Ring),
@@ -226,7 +228,7 @@ fn outer_symbol(phase: Phase) -> Option<Symbol> {
     }
 }
 
-/// Returns true for the phases before the rounds.
+/// Returns true for the phases bracket and shrink.
 fn is_of_bracket(phase: Phase) -> bool {
     match phase {
         Phase::Bracket | Phase::Shrink => true,
@@ -281,7 +283,7 @@ fn boundary(judged: &JudgedCondition<'_>) -> Figure {
     }
 }
 
-/// Returns the figure of all trials by a condition; `is_first` for the binding condition.
+/// Returns the figure of all trials by a condition; `is_first` is true for the binding condition.
 fn trials(judged: &JudgedCondition<'_>, is_first: bool) -> Figure {
     let placed: Vec<PlacedTrial<'_>> = judged.placed_trials().collect();
     let values = placed.iter().map(|it| it.trial.trial.value);
@@ -324,8 +326,8 @@ fn caption(judged: &JudgedCondition<'_>, placed: &[PlacedTrial<'_>]) -> String {
     text + &doubts(placed) + "."
 }
 
-/// Returns the clause with the number of SUSPECT trials and the checks that object to them, after a
-/// semicolon; empty without SUSPECT trials.
+/// Returns the clause with the number of SUSPECT trials and the names of their objecting checks,
+/// after a semicolon; empty without SUSPECT trials.
 fn doubts(placed: &[PlacedTrial<'_>]) -> String {
     let doubts: Vec<Vec<CheckKind>> = placed.iter().map(|it| it.trial.doubts()).collect();
     let verb = match doubts.iter().filter(|checks| !checks.is_empty()).count() {
@@ -418,7 +420,8 @@ mod tests {
         assert!(figure.caption.ends_with(words), "{}", figure.caption);
     }
 
-    /// Beyond the capacity, a backlog is expected.
+    /// A backlog is expected of a trial beyond the capacity, so it does not strike the trial
+    /// through. Other objections do.
     #[test]
     fn suspect_trial_is_struck_through_unless_it_shows_the_overload() {
         let mut view = search();

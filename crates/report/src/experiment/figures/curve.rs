@@ -17,7 +17,7 @@ const MOST_HEADROOM: f64 = 1.3;
 /// Maximum number of small dots in a figure, each for one second of a run.
 const MOST_SPECKS: usize = 4_000;
 
-/// Half of the width over which the seconds of a run are spread, as a fraction of the axis.
+/// Half of the width over which the dots of a run's seconds are spread, as a fraction of the axis.
 const SPREAD: f64 = 0.012;
 
 /// A series over the points of a sweep.
@@ -46,7 +46,7 @@ pub(super) struct Curves {
 }
 
 impl Series<'_> {
-    /// Returns the mean at a point, in the unit of the axis.
+    /// Returns the mean at a point, in the unit of the axis; `None` at a point without a mean.
     pub(super) fn mean(&self, point: usize) -> Option<f64> {
         self.means.get(point).copied().flatten().map(|mean| mean.mean * self.scale)
     }

@@ -45,8 +45,7 @@ impl Doubts {
     }
 }
 
-/// Returns the names of the checks that object with this status, in parentheses; empty if no check
-/// does.
+/// Returns the names of the checks with this status, in parentheses; empty if no check has it.
 pub(super) fn checks<'v>(
     verdicts: impl IntoIterator<Item = &'v RunVerdict>,
     status: Status,

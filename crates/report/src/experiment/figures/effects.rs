@@ -1,5 +1,5 @@
 //! The figures of a comparison: the effects with their intervals, and the pairs behind them. A few
-//! metrics that were not declared are shown below those that were.
+//! undeclared metrics are shown below the declared ones.
 
 use analyze::Status;
 use analyze::compare::{ArmComparison, ArmId, Compared, Comparison, JudgedLimit, MetricChange};
@@ -37,9 +37,9 @@ pub(super) struct Subject<'a> {
     pub(super) arms: &'a [ArmView],
     /// The comparisons, each with the point of the sweep at which it was made.
     pub(super) comparisons: Vec<(Option<&'a str>, &'a Comparison)>,
-    /// Limits of regressions.
+    /// Limits for the regression of metrics, with their outcomes.
     pub(super) limits: &'a [JudgedLimit],
-    /// Reason for a missing comparison.
+    /// Reason why there is no comparison.
     pub(super) missing: &'a str,
 }
 
@@ -115,7 +115,8 @@ fn limits<'a>(
 
 impl Effect<'_> {
     /// Returns the metric, and on a second line the arm and the point, if there are several. The
-    /// axis shows changes in percent, so a metric that is compared by difference also has its unit.
+    /// axis shows changes in percent, so the label of a metric that is compared by difference also
+    /// states the unit.
     fn label(&self, arms: &[ArmView]) -> String {
         let of = (arms.len() > 2).then(|| format!("of {}", arms[self.arm.arm.index()].name));
         let at = self.point.map(|point| format!("at {point}"));
@@ -282,7 +283,7 @@ fn legend_of_effects(shown: &[Effect<'_>]) -> Vec<LegendEntry> {
     legend
 }
 
-/// Returns the confidence of the intervals of the declared metrics, or of the others: `98.3 %`.
+/// Returns the confidence of the intervals of the declared or of the exploratory metrics: `98.3 %`.
 fn levels(shown: &[Effect<'_>], is_exploratory: bool) -> String {
     let of_kind = shown.iter().filter(|effect| effect.is_exploratory() == is_exploratory);
     let mut levels: Vec<String> =
@@ -417,8 +418,8 @@ fn figure_of_pairs(arms: &[ArmView], effect: &Effect<'_>) -> Figure {
     }
 }
 
-/// Returns clauses with the numbers of pairs that have a run that is not VALID and the checks that
-/// object, each after a semicolon; empty if all runs are VALID.
+/// Returns clauses with the numbers of pairs that have a SUSPECT or an INVALID run, and with the
+/// objecting checks, each after a semicolon; empty if all runs are VALID.
 fn of_verdicts(arm: &ArmComparison) -> String {
     let clause = |status: Status| {
         let pairs = || arm.verdicts.iter().filter(|pair| gravest(pair) == status);

@@ -39,8 +39,8 @@ pub fn experiment_figures(view: &ExperimentView) -> Vec<Figure> {
     }
 }
 
-/// Returns the name of the figure of a sweep that shows why a component limits; `None` if no figure
-/// does.
+/// Returns the name of the sweep figure that shows why a component is the limiter; `None` if there
+/// is no such figure.
 pub(super) fn figure_with_evidence(component: Component) -> Option<&'static str> {
     match component {
         Component::DatabaseCpu | Component::DatabaseSingleCore => Some("cpu.database"),
@@ -62,7 +62,8 @@ pub(super) fn figure_with_evidence(component: Component) -> Option<&'static str>
     }
 }
 
-/// Returns the effects of the arms at the points of a sweep; empty if there are no arms to compare.
+/// Returns the figures of the effects of the arms at each point of a sweep; empty if there are no
+/// arms to compare.
 fn of_points(view: &ExperimentView, sweep: &SweepView) -> Vec<Figure> {
     let points = sweep.values.iter().map(|value| Some(value.as_str()));
     let comparisons: Vec<_> = points.zip(&sweep.comparisons).collect();

@@ -74,7 +74,8 @@ impl<'a> Subject<'a> {
         points.map(|point| self.sweep.values[point].as_str()).collect::<Vec<&str>>().join(", ")
     }
 
-    /// Returns the number of clients at the largest predicted peak that the axis can include.
+    /// Returns the number of clients at the largest predicted peak that the axis can include;
+    /// `None` if there is none.
     pub(super) fn peak_in_reach(&self) -> Option<f64> {
         let peaks = self.fitted_laws().filter_map(|(_, _, usl)| match usl.peak {
             Peak::At { clients, .. } => Some((clients.estimate, usl.largest)),
@@ -102,7 +103,7 @@ impl<'a> Subject<'a> {
     }
 
     /// Returns clauses about the points without a mean, after a semicolon; empty if all points have
-    /// one.
+    /// a mean.
     pub(super) fn gaps(&self, series: &[Series<'_>]) -> String {
         let lacks = |point: &usize| series.iter().any(|one| one.mean(*point).is_none());
         let all = || (0..self.sweep.values.len()).filter(lacks);
@@ -118,8 +119,8 @@ impl<'a> Subject<'a> {
         text
     }
 
-    /// Returns clauses that name the points with runs that are not VALID and the checks that object
-    /// to them, each after a semicolon; empty if all runs are VALID.
+    /// Returns clauses that name the points with runs that are not VALID and the objecting checks
+    /// of these runs, each after a semicolon; empty if all runs are VALID.
     pub(super) fn doubts(&self) -> String {
         [Status::Suspect, Status::Invalid].map(|status| self.with_verdict(status)).concat()
     }

@@ -153,8 +153,8 @@ fn offered_text(subject: &Subject<'_>, positions: &Positions) -> Option<String> 
     Some(others.fold(completes, |text, (words, points)| format!("{text}; {words} {points}")))
 }
 
-/// Returns the point with the largest mean among the points for which `counts` returns true, and
-/// the mean.
+/// Returns the point with the largest mean, and the mean. Only points for which `counts` returns
+/// true are considered; `None` if none of them has a mean.
 fn highest_point(series: &Series<'_>, counts: impl Fn(usize) -> bool) -> Option<(usize, f64)> {
     let points = (0..series.means.len()).filter(|point| counts(*point));
     let all = points.filter_map(|point| Some((point, series.mean(point)?)));
@@ -165,7 +165,8 @@ fn of_name(name: &str) -> String {
     if name.is_empty() { String::new() } else { format!(" with {name}") }
 }
 
-/// Returns the largest throughput that a fitted law predicts within the axis.
+/// Returns the largest throughput that a fitted law predicts within the axis; `None` if the axis
+/// ends before one client.
 fn highest_of_law(usl: &Usl, positions: &Positions) -> Option<f64> {
     law_points(usl, positions).into_iter().map(|point| point.y).max_by(f64::total_cmp)
 }
@@ -342,7 +343,8 @@ fn response_figure(
     }
 }
 
-/// Returns the first and the last mean of a series in words, and the lowest between them.
+/// Returns the first and the last mean of a series in words, and the lowest mean between them if it
+/// is below both; `None` for a series without means.
 fn growth(
     subject: &Subject<'_>,
     positions: &Positions,
@@ -470,8 +472,8 @@ fn model(subject: &Subject<'_>) -> Option<Figure> {
     })
 }
 
-/// Returns the predictions, with a gap at each point that has none or whose prediction lies beyond
-/// the axis.
+/// Returns the predictions. The line is interrupted at each point without a prediction, and at each
+/// point whose prediction lies beyond the axis.
 fn predicted_points(model: &ResponseModel, positions: &Positions, y: &Axis) -> Vec<Point> {
     let of_point = |point: &usize| {
         let found = model.points.iter().find(|it| it.point == *point);

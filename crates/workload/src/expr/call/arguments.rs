@@ -116,7 +116,7 @@ pub(crate) struct CompiledArgument<'p> {
     pub(crate) place: Excerpt<'p>,
     /// Compiled value.
     pub(crate) value: Compiled,
-    /// Name before the argument's colon, or weight after it.
+    /// Name before the argument's colon, or weight after the colon; `None` without a colon.
     pub(crate) partner: Option<ColonPart<'p>>,
 }
 
@@ -130,7 +130,7 @@ pub(crate) enum ColonPart<'p> {
 }
 
 impl<'p> CompiledArgument<'p> {
-    /// Returns the error for an argument that is not `wanted`, which `generator` needs.
+    /// Returns the error for an argument that is not what `generator` needs; `wanted` names that.
     pub(crate) fn mismatch(&self, generator: &str, wanted: &str) -> Diagnostic {
         let (what, kind) = (quoted(self.place.text()), self.value.kind().article());
         self.place.error(format!("`{generator}` needs {wanted}, but {what} is {kind}"))

@@ -52,7 +52,7 @@ fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
     Ok((Family::Polygon(Polygon::new(hits, points, radius)), Type::Text))
 }
 
-/// Returns the number of points that determines the size of the polygon.
+/// Returns the number of geographic points that determines the size of the polygon.
 fn points(arguments: &Arguments<'_>) -> Result<u64, InvalidExpr> {
     let why = match (arguments.get(1), arguments.scope.points) {
         (Some(given), _) => {

@@ -69,7 +69,7 @@ impl Family {
     }
 }
 
-/// Returns the generator with this name.
+/// Returns the generator with this name, if there is one.
 pub(crate) fn find(name: &str) -> Option<&'static Spec> {
     ALL.iter().copied().find(|spec| spec.name == name)
 }
@@ -82,7 +82,7 @@ pub(crate) fn names() -> String {
     words.chunks(10).map(|line| line.join(" ")).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the name of the generator that corresponds to a function of other programs or languages.
+/// Returns the name of the generator for a function of other programs or languages, if any.
 pub(crate) fn assay_name_of(name: &str) -> Option<&'static str> {
     let ours = match name.to_ascii_lowercase().as_str() {
         "rand" | "random" | "randint" | "int" | "integer" => "uniform",

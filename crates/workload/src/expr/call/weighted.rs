@@ -54,7 +54,8 @@ fn check_weight<'w>(weight: &'w Constant, place: Excerpt<'_>) -> Result<&'w Cons
     Ok(weight)
 }
 
-/// Returns the cumulative sums of whole numbers that are proportional to the weights.
+/// Returns the cumulative sums of whole numbers that are proportional to the weights; `None` if a
+/// number is too large.
 fn ends(weights: &[&Constant]) -> Option<Vec<u64>> {
     let mut sum = 0_i64;
     let mut ends = Vec::new();

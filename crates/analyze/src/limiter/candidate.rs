@@ -1,4 +1,4 @@
-//! A component that hinders requests.
+//! A candidate: a component that hinders requests, and so may be the limiter.
 
 use std::cmp::Ordering;
 
@@ -8,7 +8,7 @@ use super::finding::LimiterFinding;
 
 /// A component that takes the time of requests, or has no capacity left.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Suspect {
+pub struct Candidate {
     /// Suspected component.
     pub component: Component,
     /// Fraction of the window in which the component was saturated, or of the requests' time that
@@ -20,32 +20,33 @@ pub struct Suspect {
     pub evidence: Vec<EvidenceNumber>,
 }
 
-impl Suspect {
-    pub(super) fn new(component: Component, share: f64, finding: LimiterFinding) -> Suspect {
-        Suspect { component, share: share.clamp(0.0, 1.0), finding, evidence: Vec::new() }
+impl Candidate {
+    pub(super) fn new(component: Component, share: f64, finding: LimiterFinding) -> Candidate {
+        Candidate { component, share: share.clamp(0.0, 1.0), finding, evidence: Vec::new() }
     }
 
     /// Adds a number as evidence.
-    pub(super) fn with(mut self, kind: EvidenceKind, value: f64) -> Suspect {
+    pub(super) fn with(mut self, kind: EvidenceKind, value: f64) -> Candidate {
         // The sum of no numbers is -0.
         self.evidence.push(EvidenceNumber { kind, value: value + 0.0 });
         self
     }
 
     /// Adds a number as evidence, if there is one.
-    pub(super) fn with_any(self, kind: EvidenceKind, value: Option<f64>) -> Suspect {
+    pub(super) fn with_any(self, kind: EvidenceKind, value: Option<f64>) -> Candidate {
         match value {
             Some(value) => self.with(kind, value),
             None => self,
         }
     }
 
-    /// Orders the ranking: causes come before their consequences, otherwise the larger share first.
-    pub(super) fn order(a: &Suspect, b: &Suspect) -> Ordering {
-        let explains = |suspect: &Suspect| match suspect.component {
+    /// Orders candidates: a control group first, then background work and other programs, then all
+    /// others. Candidates of the same kind are ordered by share, the largest first.
+    pub(super) fn order(a: &Candidate, b: &Candidate) -> Ordering {
+        let explains = |candidate: &Candidate| match candidate.component {
             // A configured limit makes processors look full and sessions look slow.
             Component::Cgroup => 0,
-            // Their work fills a processor or a disk.
+            // Background work and other programs fill a processor or a disk.
             Component::BackgroundTask | Component::OtherPrograms => 1,
             _ => 2,
         };
@@ -59,15 +60,15 @@ mod tests {
 
     #[test]
     fn causes_rank_before_their_symptoms() {
-        let of = |component, share| Suspect::new(component, share, LimiterFinding::Satisfied);
+        let of = |component, share| Candidate::new(component, share, LimiterFinding::Satisfied);
         let mut all = [
             of(Component::DatabaseCpu, 0.9),
             of(Component::DatabaseLocks, 0.95),
             of(Component::BackgroundTask, 0.4),
             of(Component::Cgroup, 0.3),
         ];
-        all.sort_by(Suspect::order);
-        let order = all.map(|suspect| suspect.component);
+        all.sort_by(Candidate::order);
+        let order = all.map(|candidate| candidate.component);
         assert_eq!(
             order,
             [
