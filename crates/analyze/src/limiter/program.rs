@@ -7,9 +7,9 @@ use record::{ComponentKind, MeasuredSide};
 use super::candidate::Candidate;
 use super::component::Component;
 use super::evidence::EvidenceKind;
-use super::finding::{LimiterFinding, ProgramLimit};
+use super::finding::{LimiterFinding, Pause, ProgramLimit};
 use super::input::LimiterInput;
-use super::program_sessions::{LACKS_PROCESSOR, PAUSE_SHARE};
+use super::program_sessions::{LACKS_PROCESSOR, PAUSE_SHARE, ProgramSessions};
 use super::usage::{FULL, LEAST_WAIT};
 
 /// Processors are the limiter only if threads of one side wait for a processor for at least this
@@ -71,7 +71,7 @@ impl LimiterInput<'_, '_> {
         let share = waited / (ran + waited).max(f64::MIN_POSITIVE);
         // If sessions wait for the program, a shorter wait for processors is enough to hinder it.
         let sessions = self.program_sessions().filter(|it| it.share() >= PAUSE_SHARE);
-        let lacks = sessions.is_some_and(|it| waited >= LACKS_PROCESSOR * it.paused())
+        let lacks = sessions.is_some_and(|it| self.lacks_processor(&it))
             && self.requests_at_pool().is_none();
         let is_full = ran + waited >= FULL;
         if waited.min(share) < LEAST_WAIT || !(is_full || lacks) || is_database {
@@ -82,11 +82,21 @@ impl LimiterInput<'_, '_> {
         Some(candidate.with(EvidenceKind::RanShare, ran).with(EvidenceKind::WaitedShare, waited))
     }
 
+    /// Returns true if the program waits for a processor for so much of the time in which it seems
+    /// to pause that this wait is the reason.
+    fn lacks_processor(&self, sessions: &ProgramSessions) -> bool {
+        let waited = self.program_cpu().map_or(0.0, |(waited, _)| waited);
+        waited >= LACKS_PROCESSOR * sessions.paused()
+    }
+
     /// Returns the candidate that keeps the sessions of the program waiting: the program itself,
     /// which pauses or does not read its answers, or the network.
     fn pausing_program(&self) -> Option<Candidate> {
         let sessions = self.program_sessions()?;
         let (component, pause) = sessions.reason()?;
+        if matches!(pause, Pause::NoFurtherRequests { .. }) && self.lacks_processor(&sessions) {
+            return None;
+        }
         let finding = LimiterFinding::Program(ProgramLimit::Pauses {
             sessions: sessions.all,
             waiting: sessions.waiting(),

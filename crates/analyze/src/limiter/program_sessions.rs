@@ -111,7 +111,7 @@ impl LimiterInput<'_, '_> {
             event: self.receiving_event(),
             sending: self.sending_sessions(),
             paused: sampled(sessions::PAUSED),
-            at_work: self.program_cpu().map(|(waited, ran)| waited + ran),
+            at_work: self.threads_at_work(),
             nothing_waits: sampled(sessions::NOTHING_WAITS),
             unread_request: sampled(sessions::UNREAD_REQUEST),
             unread_answer: sampled(sessions::UNREAD_ANSWER),
@@ -130,6 +130,15 @@ impl LimiterInput<'_, '_> {
     pub(super) fn program_cpu(&self) -> Option<(f64, f64)> {
         let kind = ComponentKind::Processes(MeasuredSide::Generator);
         Some((self.signals.rate(&kind, processes::WAITED)?, self.signals.used_processors(&kind)?))
+    }
+
+    /// Returns the mean number of the program's threads that may have been at work for a session:
+    /// that waited for a processor, or ran. At most the time of the busiest thread counts as
+    /// running: short-lived processes, such as a `sleep` that the program starts, need processor
+    /// time too, and do not work for a session.
+    fn threads_at_work(&self) -> Option<f64> {
+        let (waited, ran) = self.program_cpu()?;
+        Some(waited + self.generator_share().map_or(ran, |busiest| ran.min(busiest)))
     }
 
     /// Returns the mean number of the program's sessions, without those for which the program

@@ -104,6 +104,37 @@ fn self_throttling_loader_is_named_while_others_take_the_processors() {
     );
 }
 
+/// Other programs leave the program hardly any processor time. Its pauses seem to take a third of
+/// the time, and it waits for a processor for as long as it seems to pause.
+#[test]
+fn program_that_waits_for_a_processor_does_not_pause() {
+    let mut evidence = observed_program();
+    let looks = Seen {
+        active: 3.5,
+        idle: 11.3,
+        nothing_waits: 5.0,
+        unread_request: 4.0,
+        unread_answer: 2.0,
+        paused: 5.0,
+    };
+    seen(&mut evidence, looks);
+    for (component, metric, per_s) in [
+        ("host", "processors", 2.0),
+        ("host", "other-programs", 1.4),
+        ("cpu 0", "busy", 0.99),
+        ("cpu 1", "busy", 0.99),
+        ("server", "waited", 0.4),
+        ("generator", "waited", 0.4),
+        ("waits", "cpu", 3.5),
+    ] {
+        plant(&mut evidence, component, metric, per_s);
+    }
+    names!(&evidence, Component::OtherPrograms, F::OtherPrograms(_));
+    // A program that gets a processor at once does pause.
+    plant(&mut evidence, "generator", "waited", 0.1);
+    assert_eq!(summarize(&evidence).limiter.component, Component::GeneratorInput);
+}
+
 #[test]
 fn loader_whose_rows_wait_for_the_network_does_not_throttle_itself() {
     let mut evidence = self_throttling_loader("Client:ClientRead");
@@ -151,6 +182,7 @@ fn pauses_between_batches_are_added_up_and_not_averaged() {
     let mut quick = batches();
     plant(&mut quick, "sessions", "paused", 0.2);
     plant(&mut quick, "generator", "user", 0.6);
+    hold(&mut quick, "generator", "busiest", 0.6);
     names!(
         &quick,
         Component::Concurrency,
@@ -162,6 +194,7 @@ fn pauses_between_batches_are_added_up_and_not_averaged() {
     let short = |paused| {
         let mut evidence = batches();
         plant(&mut evidence, "generator", "user", 0.3);
+        hold(&mut evidence, "generator", "busiest", 0.3);
         for (metric, looks) in
             [("active", 3.7), ("idle", 6.2), ("nothing-waits", 6.0), ("paused", paused)]
         {
@@ -216,10 +249,17 @@ fn short_pauses_of_a_program_that_sleeps_are_added_up() {
     assert_eq!(shares(3.0, 7.0, 4.5), Component::GeneratorInput);
     assert_eq!(shares(3.0, 7.0, 3.5), Component::Concurrency);
     // A program that works, or waits for a processor, does not sleep.
-    for metric in ["user", "waited"] {
-        let found = others(&|evidence| plant(evidence, "generator", metric, 0.6));
-        assert_ne!(found, Component::GeneratorInput, "{metric}");
-    }
+    let works = |thread: f64| {
+        others(&|evidence| {
+            plant(evidence, "generator", "user", 0.6);
+            hold(evidence, "generator", "busiest", thread);
+        })
+    };
+    assert_ne!(works(0.6), Component::GeneratorInput);
+    let waits = others(&|evidence| plant(evidence, "generator", "waited", 0.6));
+    assert_ne!(waits, Component::GeneratorInput);
+    // The programs that it starts, such as `sleep`, do not work for its session.
+    assert_eq!(works(0.1), Component::GeneratorInput);
     // Requests and answers that are on their way are in no socket.
     let far = others(&|evidence| hold(evidence, "sockets generator", "round-trip-least", 0.000_2));
     assert_ne!(far, Component::GeneratorInput);
