@@ -3,15 +3,19 @@
 use std::borrow::Cow;
 use std::fmt::{Arguments, Write};
 
+use base::Stamp;
+
 use crate::environment::Root;
 
-/// Size of the buffer in bytes. It is longer than any file that is read.
+/// Size of the read buffer in bytes: larger than any file that is read.
 const MAX_FILE_BYTES: usize = 8 << 10;
 
 /// A reader for files of processes.
 pub(super) struct Files<'a> {
     /// Root folder, `/` except in tests.
     pub(super) root: &'a Root,
+    /// Time at which the files are read; `None` if it does not matter.
+    pub(super) at: Option<Stamp>,
     memory: Vec<u8>,
     path: String,
 }
@@ -19,7 +23,7 @@ pub(super) struct Files<'a> {
 impl<'a> Files<'a> {
     /// Creates a reader for files below a root folder.
     pub(super) fn of(root: &'a Root) -> Files<'a> {
-        Files { root, memory: vec![0; MAX_FILE_BYTES], path: String::new() }
+        Files { root, at: None, memory: vec![0; MAX_FILE_BYTES], path: String::new() }
     }
 
     /// Returns the content of a file; `None` if it cannot be read.

@@ -76,7 +76,7 @@ pub(crate) struct Processes {
     server: Group,
     /// The database behind the proxies, if proxies accept the target's connections.
     upstream: Upstream,
-    /// The group of this process, which only observes, if another program is observed.
+    /// The group of this process if another program is observed; this process then only observes.
     observer: Group,
     process_tree: ProcessTree,
     /// The databases of further targets on this machine.
@@ -135,6 +135,7 @@ impl Sampler for Processes {
         let is_first = self.last.is_none();
         self.update_processes(&mut files, sample);
         let now = Monotonic.now();
+        files.at = Some(now);
         let since_s = self.last.map(|last| now.since(last).as_secs_f64());
         self.last = Some(now);
         let moment = self.generator.sample(&mut files, self.threads);
@@ -244,7 +245,7 @@ impl Processes {
                 None => {}
             }
         }
-        // Users name the processes that are not found by their ports.
+        // A user names the processes that cannot be found by their ports.
         if !self.has_named_server() {
             reasons.into_iter().for_each(|why| sample.missing(MeasuredSide::Server.name(), why));
         }
@@ -577,7 +578,8 @@ mod tests {
         assert!(whats.contains("generator") && whats.contains("server"), "{whats:?}");
     }
 
-    /// The user named it because its port does not lead to it.
+    /// Expects a port without a server not to be reported as missing if the user has named a
+    /// process, whose port may not lead to it.
     #[test]
     fn port_of_a_named_server_is_not_missing() {
         let missing = |servers| {

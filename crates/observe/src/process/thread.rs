@@ -2,6 +2,8 @@
 //! separately from its process, `stat` and `io` there (Linux,
 //! Documentation/scheduler/sched-stats.rst, `proc_pid_status(5)`, `proc_pid_io(5)`).
 
+use base::Stamp;
+
 use super::files::Files;
 use super::resource_use::{Pair, ResourceUse};
 use super::stat::Stat;
@@ -44,6 +46,18 @@ impl Times {
         let (ran, waited, turns) = (number()?, number()?, number()?);
         (ran > 0 || turns > 0).then_some(Times { ran, waited })
     }
+
+    fn since(self, before: Times) -> Times {
+        Times {
+            ran: self.ran.saturating_sub(before.ran),
+            waited: self.waited.saturating_sub(before.waited),
+        }
+    }
+
+    /// Returns the times with a wait that is not longer than the span, if the span is known.
+    fn within(self, span: Option<u64>) -> Times {
+        Times { waited: self.waited.min(span.unwrap_or(u64::MAX)), ..self }
+    }
 }
 
 /// Values of the `status` file of a thread.
@@ -81,6 +95,8 @@ pub(super) struct Thread {
     /// Name of the thread at the last reading.
     pub(super) name: String,
     times: Times,
+    /// Time of the last reading, if it is known.
+    read_at: Option<Stamp>,
     /// Values of `status` at the last reading.
     pub(super) status: Status,
     /// Ticks and bytes of this thread, if it is reported separately.
@@ -108,17 +124,17 @@ impl Thread {
             times = Times::default();
             status.switches = Pair::default();
         }
-        Some(Thread { id, name, times, status, last_ticks_and_bytes: None })
+        let read_at = files.at;
+        Some(Thread { id, name, times, read_at, status, last_ticks_and_bytes: None })
     }
 
     /// Samples the thread; `None` if it has ended or the kernel does not report its times.
     pub(super) fn sample(&mut self, files: &mut Files<'_>, with_status: bool) -> Option<ThreadUse> {
         let now = read_times(files, self.id)?;
-        let times = Times {
-            ran: now.ran.saturating_sub(self.times.ran),
-            waited: now.waited.saturating_sub(self.times.waited),
-        };
-        self.times = now;
+        let before = std::mem::replace(&mut self.times, now);
+        let read_before = std::mem::replace(&mut self.read_at, files.at);
+        let span = files.at.zip(read_before).map(|(now, before)| now.since(before).0);
+        let times = now.since(before).within(span.filter(|_| before != Times::default()));
         let mut switches = Pair::default();
         if with_status && let Some(status) = read_status(files, self.id) {
             switches = status.switches.since(self.status.switches);
@@ -167,7 +183,7 @@ pub(super) fn division_ticks(now: Pair, before: Pair) -> Pair {
     if grown.sum() >= MIN_DIVISION_TICKS { grown } else { now }
 }
 
-/// Minimum number of ticks in whose proportion a time is divided; they are 50 ms.
+/// Minimum number of ticks in whose proportion a time is divided: those of 50 ms.
 const MIN_DIVISION_TICKS: u64 = 50_000_000 / TICK;
 
 fn read_times(files: &mut Files<'_>, ThreadId { process, thread }: ThreadId) -> Option<Times> {
@@ -188,6 +204,7 @@ pub(super) fn read_allowed_processors(files: &mut Files<'_>, process: u32) -> St
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::environment::tests::TestRoot;
 
     #[test]
     fn schedstat_has_run_and_wait_times() {
@@ -195,6 +212,30 @@ mod tests {
         for odd in ["", "0 0 0", "1 2", "1 x 3", "-1 2 3"] {
             assert_eq!(Times::parse(odd), None, "{odd}");
         }
+    }
+
+    /// The scheduler's counter may grow by more than the time that has passed.
+    #[test]
+    fn thread_waits_no_longer_than_since_the_last_reading() {
+        let planted = |waited: u64| {
+            TestRoot::new()
+                .with("proc/4/task/4/comm", "a\n")
+                .with("proc/4/task/4/schedstat", format!("5 {waited} 7\n"))
+        };
+        let id = ThreadId { process: 4, thread: 4 };
+        let begin = planted(100);
+        let mut files = Files::of(&begin.root);
+        files.at = Some(Stamp(1_000_000_000));
+        let mut thread = Thread::begin(&mut files, id, CountedFrom::Now).expect("a thread");
+        let mut waited = |waited: u64, second: u64| {
+            let planted = planted(waited);
+            let mut files = Files::of(&planted.root);
+            files.at = Some(Stamp(second * 1_000_000_000));
+            thread.sample(&mut files, false).expect("a sample").times.waited
+        };
+        assert_eq!(waited(400_000_100, 2), 400_000_000);
+        assert_eq!(waited(9_400_000_100, 3), 1_000_000_000);
+        assert_eq!(waited(9_400_000_300, 4), 200);
     }
 
     #[test]
