@@ -40,22 +40,11 @@ impl Access {
             return Err(Response::method_not_allowed(reason, takes_a_form));
         }
         let path = head.path.strip_prefix('/').unwrap_or_default();
-        let Some(token) = &self.token else { return Route::parse(path, &head.query) };
-        let (word, rest) = match path.split_once('/') {
-            Some((word, rest)) => (word, Some(rest)),
-            None => (path, None),
+        let page = match &self.token {
+            Some(token) => after_token(token, path)?,
+            None => path,
         };
-        if !token.matches(word) {
-            return forbidden(
-                "the token in the address is missing or wrong: use the whole address that `assay` \
-                 printed; each start has another one",
-            );
-        }
-        let Some(rest) = rest else {
-            let reason = "write a / at the end of the address";
-            return Err(Response::refusal(Status::NotFound, reason));
-        };
-        match Route::parse(rest, &head.query)? {
+        match Route::parse(page, &head.query)? {
             route if is_form && !route.takes_a_form() => {
                 let reason = "this page is only read, with GET or HEAD";
                 Err(Response::method_not_allowed(reason, false))
@@ -94,6 +83,21 @@ impl Access {
     }
 }
 
+/// Returns the part of a path after the token.
+fn after_token<'p>(token: &Token, path: &'p str) -> Result<&'p str, Response> {
+    let (word, rest) = match path.split_once('/') {
+        Some((word, rest)) => (word, Some(rest)),
+        None => (path, None),
+    };
+    if !token.matches(word) {
+        let reason = "the token in the address is missing or wrong: use the whole address that \
+                      `assay` printed; each start has another one";
+        return Err(Response::refusal(Status::Forbidden, reason));
+    }
+    let reason = "write a / at the end of the address";
+    rest.ok_or_else(|| Response::refusal(Status::NotFound, reason))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -107,17 +111,19 @@ mod tests {
     }
 
     #[test]
-    fn only_forms_of_own_pages_are_accepted() {
+    fn only_forms_of_own_pages_are_accepted_with_or_without_a_token() {
         let token = Token::random().unwrap();
+        check_forms(access(Some(token.clone())), &format!("{}/", token.as_str()));
+        check_forms(access(None), "");
+    }
+
+    /// Checks forms that are sent to pages whose addresses begin with `token`.
+    fn check_forms(access: Access, token: &str) {
         let status = |access: &Access, path: &str, fields: &str| {
-            let text = format!(
-                "POST /{}/{path} HTTP/1.1\r\nHost: localhost:1\r\n{fields}\r\n",
-                token.as_str()
-            );
+            let text = format!("POST /{token}{path} HTTP/1.1\r\nHost: localhost:1\r\n{fields}\r\n");
             let head = Head::parse(text.as_bytes()).unwrap().unwrap();
             access.route(&head).map(|_| ()).map_err(|refusal| refusal.status)
         };
-        let access = access(Some(token.clone()));
         let own = "Origin: http://localhost:1\r\n";
         assert_eq!(status(&access, "notes/r.assay", own), Ok(()));
         for fields in [
