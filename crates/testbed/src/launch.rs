@@ -17,11 +17,8 @@ const LONGEST_START: Nanos = Nanos::from_secs(120);
 /// Maximum time for a server to end before it is killed.
 const LONGEST_STOP: Nanos = Nanos::from_secs(30);
 
-/// Number of ports tried, because a free port may be taken before the server binds it.
+/// Maximum number of ports tried: a free port may be taken before the server binds it.
 const MOST_PORT_TRIES: usize = 5;
-
-/// Error message of servers about a port that is taken, in the C locale.
-const PORT_TAKEN_MESSAGE: &str = "Address already in use";
 
 /// Range of ports, below those that Linux assigns to outgoing connections. A server that is stopped
 /// for a while can therefore get its port back.
@@ -35,7 +32,7 @@ pub(crate) struct StopSignal {
 }
 
 impl StopSignal {
-    /// Ends a process by the signal, or kills it if it does not end in time.
+    /// Ends a process with this signal; kills it if it does not end in time.
     pub(crate) fn stop(&self, mut process: Process, folder: &mut Folder) {
         process.thaw();
         process.signal(self.signal);
@@ -98,7 +95,7 @@ pub(crate) fn with_a_free_port<T>(
 ) -> Result<T, Problem> {
     for _ in 1..MOST_PORT_TRIES {
         match start(free_port()?) {
-            Err(problem) if problem.output().contains(PORT_TAKEN_MESSAGE) => {}
+            Err(problem) if problem.is_port_taken() => {}
             outcome => return outcome,
         }
     }
@@ -116,4 +113,24 @@ fn free_port() -> Result<u16, Problem> {
     }
     let (first, last) = (PORTS.start, PORTS.end - 1);
     Err(Problem::refused(format!("no port of 127.0.0.1 from {first} to {last} is free")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_port_is_tried_if_one_was_taken_in_the_meantime() {
+        let taken = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let taken = taken.local_addr().unwrap().port();
+        let bind =
+            |port| TcpListener::bind(("127.0.0.1", port)).map_err(Problem::system("bind a port"));
+        let mut tried = 0;
+        let bound = with_a_free_port(|port| {
+            tried += 1;
+            bind(if tried == 1 { taken } else { port })
+        });
+        assert!(bound.is_ok(), "{bound:?}");
+        assert_eq!(tried, 2);
+    }
 }

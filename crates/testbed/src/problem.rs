@@ -5,6 +5,9 @@ use std::io;
 
 use base::Nanos;
 
+/// Error message of servers about a port that is taken, in the C locale.
+const PORT_TAKEN_MESSAGE: &str = "Address already in use";
+
 /// The reason why a server could not be started, queried or ended. Its `Display` includes the
 /// remedy.
 #[derive(Debug)]
@@ -53,6 +56,14 @@ impl Problem {
     pub(crate) fn system<E: Into<io::Error>>(what: impl Into<String>) -> impl FnOnce(E) -> Problem {
         let what = what.into();
         move |cause| Problem::System { what, cause: cause.into() }
+    }
+
+    /// Returns true if a port was taken by another program.
+    pub(crate) fn is_port_taken(&self) -> bool {
+        match self {
+            Problem::System { cause, .. } => cause.kind() == io::ErrorKind::AddrInUse,
+            _ => self.output().contains(PORT_TAKEN_MESSAGE),
+        }
     }
 
     /// Returns the output of the program that failed; empty if there is none.
