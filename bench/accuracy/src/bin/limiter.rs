@@ -4,8 +4,8 @@
 //! scenario runs three times for 10 s each, with numbers drawn from the seed. That takes an hour on
 //! an otherwise idle machine with two processors or more. The program fails if fewer than 95 % of
 //! the limiters are identified, if the limiter of one scenario is not identified in two
-//! repetitions, or if any limiter is misidentified. `--write` puts the tables into
-//! `docs/limiter.md`.
+//! repetitions, if any limiter is misidentified, or if too few scenarios can run on the machine.
+//! `--write` puts the tables into `docs/limiter.md`.
 
 use std::error::Error;
 use std::io::Write as _;
@@ -54,11 +54,11 @@ fn suite() -> Result<bool, Box<dyn Error>> {
     Ok(table.is_good() && (order.only.is_some() || table.ran().count() >= FEWEST))
 }
 
-/// Returns a line with the seed, the length and the number of the runs, the machine and the commit.
+/// Returns two lines: the seed, the length and the number of the runs; the machine and the commit.
 fn heading(order: &Order) -> String {
     let Order { seed, repetitions, seconds, .. } = order;
     let machine = bench::describe().replace('\n', "; ");
-    format!("Seed {seed}; runs of {seconds} s for each scenario: {repetitions}; {machine}.\n")
+    format!("Seed {seed}; runs of {seconds} s for each scenario: {repetitions};\n{machine}.\n")
 }
 
 /// Runs all repetitions of a scenario, or returns the reason why it cannot run.
