@@ -62,9 +62,9 @@ const LEAST_CORRELATION: f64 = 0.2;
 const WIDENING: f64 = 5.0;
 
 /// Minimum distance of two figures that count as different, in half-widths of the interval of their
-/// difference. Equal figures lie this far apart once in five hundred comparisons, which is rare
-/// enough for a table of some twenty. The intervals of the two figures then do not overlap: a
-/// distance of √2 half-widths always suffices for that.
+/// difference. Figures whose true values are equal lie this far apart once in five hundred
+/// comparisons, which is rare enough for a table with some twenty comparisons. At this distance the
+/// intervals of the two figures do not overlap: √2 of these half-widths are always enough for that.
 const SEPARATION: f64 = 1.6;
 
 /// Minimum ratio of two throughputs at which they are distinguished without widening their

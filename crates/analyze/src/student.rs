@@ -149,7 +149,7 @@ mod tests {
         }
     }
 
-    /// The published values of the planned looks at 8, 12 and 20 pairs.
+    /// The critical values for planned looks at 8, 12 and 20 pairs agree with the documented ones.
     #[test]
     fn planned_looks_have_their_critical_values() {
         for (pairs, t) in [(8.0, 3.128), (12.0, 2.820), (20.0, 2.625)] {

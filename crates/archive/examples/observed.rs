@@ -117,8 +117,8 @@ fn sample(
     thinning.end().into_iter().try_for_each(|(number, row)| write(to, number, row))
 }
 
-/// Returns the value of a series at second `s`. It differs by day and night; a third of the series
-/// do not change.
+/// Returns the value of a series at second `s`. Most values differ between day and night; about a
+/// third of the series never change.
 fn value(series: &Series, kind: SampleKind, number: u32, s: f64) -> f64 {
     let noise = (s * f64::from(number + 1)).sin();
     let day = s / 86_400.0 * TAU;

@@ -344,7 +344,7 @@ struct LaneChannel {
 }
 
 impl LaneChannel {
-    /// Sends a block and replaces it by an empty one. Waits while the lane has enough blocks.
+    /// Sends a block and replaces it with an empty one. Waits while the lane has enough blocks.
     fn send(&mut self, block: &mut Records, per_group: usize) {
         let mut full = self.free_block();
         if let Some(records) = Arc::get_mut(&mut full) {

@@ -1,8 +1,8 @@
-//! The rule for statements that may be executed for their result before a run.
+//! The rule for statements that may be executed before a run to show their results.
 //!
 //! A statement qualifies if its text shows that it only reads, only tables that the run has filled,
 //! and only with functions without effects. The text is not parsed: words within quotes count as
-//! words of the statement, so no quoting can hide one, and a text in doubt is refused.
+//! words of the statement, so no quoting can hide one, and a doubtful text is refused.
 
 use std::fmt;
 
@@ -146,7 +146,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Returns the reason why a statement may not be executed for its result, if there is one.
+/// Returns the reason why a statement may not be executed to show its result; `None` if it may.
 pub(crate) fn refusal(text: &str, filled: &[&str]) -> Option<Refusal> {
     let text = text.trim().trim_end_matches(';');
     let words = tokens(text);

@@ -49,7 +49,8 @@ pub enum ComponentKind {
     Upstream,
     /// The processes (or threads) of the server that do one kind of background work.
     Role(String),
-    /// The processes of this name that belong to neither side.
+    /// The processes of this name that belong neither to the sender of requests nor to the
+    /// database.
     Program(String),
     /// The pooler of this name between an observed program and the database.
     Pooler(String),

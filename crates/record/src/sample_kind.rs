@@ -8,7 +8,7 @@ use crate::statistic;
 /// The kind of the samples of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SampleKind {
-    /// A value at an instant, which has a mean.
+    /// A value at an instant; its mean over a period is meaningful.
     Gauge,
     /// A sum that only grows, unless it is reset.
     Counter,
@@ -16,7 +16,7 @@ pub enum SampleKind {
     Drift,
     /// The length of an event. The longest event represents several.
     Longest,
-    /// A number without a mean, such as an identifier.
+    /// A number whose mean has no meaning, such as an identifier.
     Label,
 }
 

@@ -45,7 +45,7 @@ pub struct RefusalView {
     pub title: String,
     /// Reason why the page cannot be made, as a sentence without a final period.
     pub reason: String,
-    /// Remedy in a browser, as a sentence without a final period.
+    /// Action that helps the reader in the browser, as a sentence without a final period.
     pub remedy: Option<String>,
     /// A page that can be shown in place of the requested one.
     pub alternative: Option<LinkedPage>,

@@ -169,8 +169,8 @@ impl std::error::Error for ConfigError {}
 /// Maximum number of servers: the simulation stores the state of each.
 const MOST_SERVERS: u32 = 1_000_000;
 
-/// Maximum limit of requests per second: the simulation stores the times of the requests of one
-/// second.
+/// Largest value of the option `limit`, in requests per second: the simulation stores the times of
+/// all requests that were accepted within the last second.
 const MOST_LIMIT: u32 = 10_000_000;
 
 /// Highest position of a run in its series. It is bounded because the drift of a run is computed

@@ -238,7 +238,8 @@ impl Server {
         self.config.capacity.is_some() || matches!(self.config.service, Service::Scaling(_))
     }
 
-    /// Returns the number of requests that have not left by now, if they are counted.
+    /// Returns the number of requests that have not left by `now`; 0 if this server does not count
+    /// them.
     fn requests_inside(&mut self, now: Stamp) -> usize {
         while self.departures.peek().is_some_and(|departure| departure.0 <= now) {
             self.departures.pop();

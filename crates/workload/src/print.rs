@@ -470,8 +470,9 @@ fn codes(codes: &[Code]) -> String {
 
 /// Returns a statement as it is written in a file.
 ///
-/// Its texts are copied unchanged if the statement then parses to the same pieces. Otherwise all of
-/// them are spliced in, because half of a literal has a different meaning from the whole.
+/// The texts between values are copied, with each `${` escaped, if the result is one line that
+/// parses to the same pieces. Otherwise each text is written as `${raw(…)}`: all of them, because a
+/// literal of which only a part is within `${raw(…)}` would be parsed differently.
 fn written(pieces: &[Piece], printed: PrintedSyntax, expr: impl Fn(&Expr) -> String) -> String {
     let plain = joined(pieces, escaped, &expr);
     let is_one_line = !plain.contains(['\n', '\r']) && !plain.ends_with('\\');

@@ -69,7 +69,7 @@ pub struct Replies {
     /// Number of column definitions of a prepared statement, which follow the definitions of the
     /// parameters.
     columns: u16,
-    /// Least length of a row of the current result, in bytes.
+    /// Minimum length of a row of the current result, in bytes.
     least_row_length: usize,
     rows: u64,
     later_replies: VecDeque<(ReplyKind, u8)>,
@@ -177,9 +177,9 @@ impl Replies {
     /// unless the server requests a file, or ends the session after the last expected reply.
     ///
     /// # Errors
-    /// The bytes are not replies to the expected commands. The offset counts from the start of
-    /// `bytes`; for a payload that began in an earlier call, it is the offset of its last byte.
-    /// After an error the session is unusable.
+    /// The bytes are not replies to the expected commands. The offset in the error counts from the
+    /// start of `bytes`. If the faulty payload began in an earlier call, the offset is that of the
+    /// payload's last byte. After an error the session is unusable.
     #[inline]
     pub fn read<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<usize, WireError> {
         let mut rest = bytes;
@@ -441,7 +441,7 @@ impl Replies {
         Ok(())
     }
 
-    /// Returns the least length of a row with this number of columns, in bytes.
+    /// Returns the minimum length of a row with this number of columns, in bytes.
     #[inline]
     fn least_length_of_row(&self, columns: u64) -> usize {
         // At most `MAX_COLUMNS`.

@@ -122,7 +122,7 @@ pub(crate) fn length_prefixed(
     write(out).and_then(|()| close(out, start)).inspect_err(|_| out.truncate(start))
 }
 
-/// Writes the number of bytes from `start` on as the length at `start`.
+/// Writes the number of bytes from `start` to the end of `out` into the four bytes at `start`.
 #[inline]
 pub(crate) fn close(out: &mut [u8], start: usize) -> Result<(), WireError> {
     let length = out.len().saturating_sub(start);

@@ -13,26 +13,26 @@ const DAY: i64 = 86_400 * SECOND;
 /// Number of days from the year 1 to the year 2000.
 const EPOCH: i64 = 730_119;
 
-/// Parses a date, in days since 2000-01-01.
+/// Parses a date and returns it in days since 2000-01-01.
 pub(crate) fn date(text: &str) -> Option<i32> {
     let (days, rest) = days(text.as_bytes())?;
     rest.is_empty().then(|| i32::try_from(days).ok())?
 }
 
-/// Parses a time, in microseconds since midnight.
+/// Parses a time and returns it in microseconds since midnight.
 pub(crate) fn time(text: &str) -> Option<i64> {
     let (time, rest) = time_of_day(text.as_bytes())?;
     rest.is_empty().then_some(time)
 }
 
-/// Parses a timestamp without a zone, in microseconds since 2000-01-01.
+/// Parses a timestamp without a zone and returns it in microseconds since 2000-01-01.
 pub(crate) fn timestamp(text: &str) -> Option<i64> {
     let (stamp, rest) = date_and_time(text.as_bytes())?;
     rest.is_empty().then_some(stamp)
 }
 
-/// Parses a timestamp with a zone, in microseconds since 2000-01-01 UTC; `None` without a zone,
-/// because the value would depend on the session.
+/// Parses a timestamp with a zone and returns it in microseconds since 2000-01-01 UTC; `None`
+/// without a zone, because the value would then depend on the session.
 pub(crate) fn timestamptz(text: &str) -> Option<i64> {
     let (stamp, rest) = date_and_time(text.as_bytes())?;
     stamp.checked_sub(zone(rest)?)
@@ -51,7 +51,7 @@ fn date_and_time(text: &[u8]) -> Option<(i64, &[u8])> {
     }
 }
 
-/// Parses `YYYY-MM-DD`, in days since 2000-01-01. Also returns the rest.
+/// Parses `YYYY-MM-DD`. Returns the date in days since 2000-01-01, and the rest of the text.
 fn days(text: &[u8]) -> Option<(i64, &[u8])> {
     let (year, rest) = digits(text, 4)?;
     let (month, rest) = digits(strip_byte(rest, b'-')?, 2)?;
@@ -83,7 +83,7 @@ fn days(text: &[u8]) -> Option<(i64, &[u8])> {
     Some((days, rest))
 }
 
-/// Parses `HH:MM[:SS[.ffffff]]`, in microseconds. Also returns the rest.
+/// Parses `HH:MM[:SS[.ffffff]]`. Returns the time in microseconds, and the rest of the text.
 fn time_of_day(text: &[u8]) -> Option<(i64, &[u8])> {
     let (hour, rest) = digits(text, 2)?;
     let (minute, rest) = digits(strip_byte(rest, b':')?, 2)?;
@@ -103,7 +103,8 @@ fn time_of_day(text: &[u8]) -> Option<(i64, &[u8])> {
     Some((time, rest))
 }
 
-/// Parses one to six digits of a fraction of a second, in microseconds. Also returns the rest.
+/// Parses a fraction of a second with one to six digits. Returns it in microseconds, and the rest
+/// of the text.
 fn fraction(text: &[u8]) -> Option<(i64, &[u8])> {
     let mut unit = SECOND;
     let mut fraction: i64 = 0;
@@ -117,7 +118,7 @@ fn fraction(text: &[u8]) -> Option<(i64, &[u8])> {
     (unit < SECOND).then_some((fraction, rest))
 }
 
-/// Parses `Z`, `+HH`, `-HH` or `+HH:MM`, in microseconds east of Greenwich.
+/// Parses `Z`, `+HH`, `-HH` or `+HH:MM`. Returns the microseconds east of Greenwich.
 fn zone(text: &[u8]) -> Option<i64> {
     if text == b"Z" {
         return Some(0);

@@ -163,8 +163,8 @@ pub(crate) enum EncodedForm {
     Text,
 }
 
-/// Writes a value to the beginning of `place`, in the binary form of its type. Returns the form in
-/// which the value must be sent, because it may not have a binary form.
+/// Writes a value to the beginning of `place` in the binary form of its parameter's type, if it has
+/// such a form. Returns the form in which the value must be sent.
 #[inline]
 pub(crate) fn patch(
     place: &mut [u8],

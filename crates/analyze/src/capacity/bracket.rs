@@ -35,9 +35,9 @@ pub(super) const MANY_REPEATS: u32 = 3;
 /// Difference of two measures, in standard errors, at which the smaller one is probably smaller.
 const LIKELY_ERRORS: f64 = 2.0;
 
-/// Largest share of the time in which a request may be open, at a rate that is derived from the
-/// service times at lower rates. The server is then idle most of the time, unless it is slower
-/// under this load.
+/// Largest share of the time for which a request may be in progress when the next rate is derived
+/// from the service times at lower rates. The server is then idle most of the time, unless it is
+/// slower at the new rate.
 const IDLE_SHARE: f64 = 0.25;
 
 /// Largest ratio of a rate that is derived from service times to the rate tried before it.
@@ -287,7 +287,7 @@ mod tests {
         assert_eq!(tried_at(1_250), doubled, "one client reaches 800 per second");
     }
 
-    /// Numbers of clients are doubled, because each further client keeps one more request open.
+    /// Numbers of clients are doubled, because each further client adds a request in progress.
     #[test]
     fn numbers_of_clients_are_not_skipped() {
         let clients = VariedLoad::Concurrency { job: "read".to_owned() };

@@ -93,8 +93,8 @@ pub struct ExceedanceCount {
     pub exceeded: u64,
     /// Number of all requests of the window.
     pub total: u64,
-    /// Number of requests that scatter like one independent request: the factor by which
-    /// correlation raises the variance of the count. `None` if it is unknown.
+    /// Factor by which the correlation of requests raises the variance of the count: this many
+    /// requests together are worth one independent request. `None` if it is unknown.
     pub dispersion: Option<f64>,
 }
 

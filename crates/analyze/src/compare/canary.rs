@@ -95,7 +95,8 @@ fn between_arms(
         .then_some(MachineChange::BetweenArms { arm, change, interval, alpha, is_decisive })
 }
 
-/// Returns the drift by a line through the logarithms of the canaries in the order of the runs.
+/// Returns the drift of the machine, from a line fitted to the logarithms of the canaries' times in
+/// the order of the runs; `None` if they show no drift that matters.
 fn drift(runs: &[CountedRun<'_>]) -> Option<MachineChange> {
     let mut ordered: Vec<&CountedRun<'_>> = runs.iter().collect();
     ordered.sort_by_key(|run| (run.round, run.position));

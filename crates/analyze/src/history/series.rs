@@ -19,8 +19,8 @@ const LEAST_MACHINE_SHARE: f64 = 0.5;
 pub struct MetricHistory {
     /// The metric, with the name of its job or table.
     pub metric: HistoryMetric,
-    /// Index and value of each record that has the metric, in the order of time; at most the newest
-    /// [`LONGEST_SERIES`] records.
+    /// Index and value of each record that has the metric, in chronological order; at most the
+    /// newest [`LONGEST_SERIES`] records.
     pub points: Vec<(usize, f64)>,
     /// Changes of the metric.
     pub changes: Vec<MetricChange>,
@@ -90,7 +90,7 @@ impl MetricHistory {
 }
 
 /// Returns the histories of the `named` metrics that at least one record has; if `named` is empty,
-/// the histories of the usual metrics. `runs` are the records in the order of time; INVALID ones
+/// the histories of the usual metrics. `runs` are the records in chronological order; INVALID ones
 /// are left out.
 pub fn history(runs: &[&HistoryRun], named: &[MetricName]) -> Vec<MetricHistory> {
     let is_judged = |metric: &HistoryMetric| match named {

@@ -4,9 +4,9 @@
 //! utilisation, saturation and errors of every resource are observed during the work. The limiter
 //! is the component that must become faster, larger or less loaded for a better result. A closed
 //! job is examined in two ways: for the component in which its requests spend their time (locks,
-//! disks, processors, the network), and for resources that have no capacity left. A component that
-//! is not saturated and takes no time limits nothing. A component that may be the limiter is called
-//! a candidate.
+//! disks, processors, the network), and for resources that have no capacity left. A component
+//! limits nothing if it is not saturated and the requests spend no time in it. A component that may
+//! be the limiter is called a candidate.
 //!
 //! The analysis is a pure function of the evidence. Missing observations are reported, and without
 //! enough of them the limiter is unknown.

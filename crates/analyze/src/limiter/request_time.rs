@@ -16,7 +16,8 @@ const AT_WORK: f64 = 0.7;
 const KNOWN_WAITS: [&str; 3] = ["Client:", "Timeout:", "state: User sleep"];
 
 impl LimiterInput<'_, '_> {
-    /// Returns a number of waiting sessions as a fraction of the requests' time.
+    /// Returns the fraction of the requests' time that is spent waiting if `waiting` sessions wait
+    /// on average.
     pub(super) fn share_of_requests(&self, waiting: f64) -> f64 {
         let active = self.active().unwrap_or(0.0);
         if let LoadSource::Program = self.demand.source

@@ -2,7 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may, as tests do")]
 
-/// Asserts that a component is named, with a finding of this pattern.
+/// Asserts that the analysis names this component as the limiter, with a finding that matches the
+/// pattern.
 macro_rules! names {
     ($evidence:expr, $component:expr, $finding:pat $(if $guard:expr)? $(,)?) => {
         names($evidence, $component, |finding| matches!(finding, $finding $(if $guard)?))

@@ -269,7 +269,7 @@ fn waiting_producer_is_woken_and_loses_no_rows() {
     assert_eq!((written.lines, written.bytes), (66, disk.text().len() as u64));
 }
 
-/// Very large answers are not accumulated: above the limit of bytes, producers wait.
+/// Very large answers are not accumulated: above the byte limit, producers wait.
 #[test]
 fn spool_limits_the_weight_of_its_blocks() {
     let disk = Disk::new(false, usize::MAX);

@@ -8,7 +8,8 @@ use crate::complain::Complaint;
 use crate::exit::Exit;
 use crate::guide::{Explanation, Topic, explanations};
 
-/// Prints the parts of the guide about names.
+/// Prints the parts of the guide that explain the given names, or a list of all names if none is
+/// given.
 pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit, Complaint> {
     let all = explanations();
     if args.names.is_empty() {

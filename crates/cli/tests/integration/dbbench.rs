@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::support::{CommandResult, TestFolder, assert_balanced, job, number};
 
-/// Runs a file to its end on `t.db`, with these flags.
+/// Runs `w.ini`, the dbbench file of the folder, on `t.db` with these flags, until it ends.
 fn dbbench(place: &TestFolder, flags: &[&str]) -> CommandResult {
     let args = [&["dbbench", "--driver", "sqlite", "--database", "t.db"], flags, &["w.ini"]];
     let ran = place.assay(&args.concat());

@@ -218,8 +218,8 @@ fn failing_teardown_of_an_experiment_is_a_warning_with_its_answer() {
     assert!(document["notes"][0]["text"].as_str().unwrap().contains("[teardown]"), "{document}");
 }
 
-/// Interrupts an experiment after a line of its output, and checks that it ends soon, as
-/// interrupted.
+/// Interrupts an experiment after a line of its output, and checks that it ends soon and is
+/// reported as interrupted.
 #[track_caller]
 fn interrupted_at(place: &TestFolder, line: &str) -> CommandResult {
     let mut run = place.start_in_lockstep(&RUN);
@@ -228,7 +228,7 @@ fn interrupted_at(place: &TestFolder, line: &str) -> CommandResult {
 }
 
 /// Interrupts an experiment once `is_there` is true after a line of its output, and checks that it
-/// ends soon, as interrupted.
+/// ends soon and is reported as interrupted.
 #[track_caller]
 fn interrupted(place: &TestFolder, line: &str, is_there: impl Fn(&Path) -> bool) -> CommandResult {
     let mut run = place.start(&RUN);
@@ -237,7 +237,7 @@ fn interrupted(place: &TestFolder, line: &str, is_there: impl Fn(&Path) -> bool)
     interrupt(place, run)
 }
 
-/// Interrupts an experiment, and checks that it ends soon, as interrupted.
+/// Interrupts an experiment, and checks that it ends soon and is reported as interrupted.
 #[track_caller]
 fn interrupt(place: &TestFolder, run: Running) -> CommandResult {
     run.signal(Signal::SIGINT);

@@ -127,7 +127,7 @@ fn statements_of_mariadb_are_answered_as_described() {
     });
 }
 
-/// Returns a server of PostgreSQL that accepts a login and then gives these answers.
+/// Returns a scripted PostgreSQL server that accepts a login and then gives these answers.
 fn postgres_with(answers: Vec<Vec<u8>>) -> ScriptedServer {
     let login = [ScriptStep::Receive, ScriptStep::Send(postgres::welcome())];
     let exchange = |answer| [ScriptStep::Receive, ScriptStep::Send(answer)];

@@ -353,7 +353,8 @@ fn postgres_uses_no_tls_over_a_unix_socket() {
     assert_eq!(setting_of(&target, "ssl_version"), "TLSv1.3");
 }
 
-/// Expects errors that name the wrong files, which are read before any connection is made.
+/// Expects each error to name the faulty file, or the two options whose files do not belong
+/// together. The files are read before any connection is made.
 #[test]
 fn wrong_tls_files_are_named() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));

@@ -59,8 +59,8 @@ impl Connection for LateConnection {
 }
 
 /// A request may come due after the previous one has ended, but before the engine notices that end.
-/// The worker counts as free from that end on, but the request must not be assigned before it was
-/// noticed.
+/// The worker counts as free from that end on, but the time of the assignment must not be earlier
+/// than the time at which the engine notices the new request.
 #[test]
 fn requests_are_assigned_only_after_they_are_noticed() {
     let mut plan = plan(poisson(400), 0.0, 20.0, 1);

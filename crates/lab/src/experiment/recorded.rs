@@ -19,7 +19,7 @@ pub(super) const INTERRUPTED: &str = "interrupted";
 /// Name of the fact that is `yes` if the order of runs is counterbalanced, and `no` otherwise.
 pub const COUNTERBALANCED: &str = "counterbalanced";
 
-/// Name of the fact with the arm whose difference is not in effect, and the reason.
+/// Name of the fact that states which arm's difference is not in effect, and why.
 pub const INVALID_ARM: &str = "invalid-arm";
 
 /// Returns the figures of a recorded run.

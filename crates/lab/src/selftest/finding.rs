@@ -37,9 +37,9 @@ pub struct Finding {
 /// A tolerance, in the unit of the quantity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Allowed {
-    /// Largest distance below the expected value.
+    /// Largest permitted distance below the expected value.
     pub below: f64,
-    /// Largest distance above the expected value; infinite if there is no upper bound.
+    /// Largest permitted distance above the expected value; infinite if there is no upper bound.
     pub above: f64,
 }
 

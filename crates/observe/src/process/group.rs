@@ -16,8 +16,8 @@ use super::units::{TICK, ids};
 /// Maximum number of threads that are read one by one. Each thread takes one or two files.
 pub(super) const MAX_THREADS_READ: usize = 128;
 
-/// Number of threads whose status is read in one sample, and number of processes whose bytes are
-/// read.
+/// Maximum number of threads whose status is read in one sample, and approximate number of
+/// processes whose I/O counters are read, unless [`IO_ROUNDS`] requires more.
 const STATUSES_PER_SAMPLE: usize = 16;
 
 /// Maximum number of samples between two readings of the bytes that a process has read and written.

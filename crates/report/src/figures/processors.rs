@@ -156,7 +156,7 @@ impl Use {
 }
 
 impl Processor {
-    /// Returns the uses of a processor; `None` if it has none in any period.
+    /// Returns the use of a processor in each period; `None` if it is unknown for every period.
     fn of(number: u32, readings: &[Reading], periods: &[[Nanos; 2]]) -> Option<Processor> {
         let within = |[from, to]: &[Nanos; 2]| {
             let begin = readings.partition_point(|reading| reading.at < *from);
@@ -187,7 +187,7 @@ fn cells(row: usize, shared: &[Processor], periods: &[[Nanos; 2]]) -> Vec<HeatCe
     cells
 }
 
-/// Returns the intensity of a use; `None` if it is idle.
+/// Returns the intensity of a cell for this fraction of use; `None` if the cell stays empty.
 fn level(part: f64) -> Option<u8> {
     let levels = f64::from(HeatCell::LEVELS);
     (part >= IDLE).then(|| (part * levels).ceil().clamp(1.0, levels) as u8)

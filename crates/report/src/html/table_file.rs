@@ -9,7 +9,7 @@ use crate::page::{Cell, Datum, Table};
 /// Title of the first column, if the table has none for it.
 const FIRST_TITLE: &str = "name";
 
-/// Title of the column of notes that replace cells.
+/// Title of the column for notes that are shown in place of values.
 const NOTE_TITLE: &str = "note";
 
 /// A column of the file.

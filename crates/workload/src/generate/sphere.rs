@@ -65,7 +65,8 @@ fn write_degrees(units: i64, out: &mut String) {
     out.push_str(std::str::from_utf8(&text[at..]).unwrap_or_default());
 }
 
-/// Returns a direction uniform on the sphere: its height is uniform (Archimedes).
+/// Returns a direction that is uniformly distributed on the sphere: its z coordinate is then
+/// uniform, too (Archimedes' theorem).
 pub(crate) fn uniform(draw: &mut Draw) -> Vector {
     let height = 2.0 * draw.unit() - 1.0;
     let radius = libm::sqrt((1.0 - height) * (1.0 + height));

@@ -29,7 +29,8 @@ pub enum Quantity {
     Service(TimeStatistic),
     /// Send lag in milliseconds: the delay of the load generator.
     SendLag(TimeStatistic),
-    /// Share of the scheduled requests that failed, were rejected or were not sent.
+    /// Share of the scheduled requests that ended in an error that is not accepted, or were
+    /// rejected or unsent.
     Failed,
     /// Processor time in microseconds per completed request.
     Cpu(CpuOwner, CpuMode),

@@ -36,7 +36,7 @@ pub struct ServerSetting {
 pub enum SettingValue {
     /// A constant, without quotes.
     Constant(String),
-    /// An expression of numbers, such as `64 * 1024`, which the server computes.
+    /// An arithmetic expression, such as `64 * 1024`, which the server evaluates.
     Expression(String),
 }
 
@@ -119,9 +119,9 @@ fn of_alter(statement: &str, all: &[Token<'_>]) -> Option<(String, SettingValue)
     Some((plain_name(&name.content())?, SettingValue::Constant(text)))
 }
 
-/// Returns the settings of `set global NAME = VALUE, …`; `None` if a value is not a constant, or
-/// something else is set. An assignment without a scope after one with a scope counts as something
-/// else, because the servers do not agree on its scope.
+/// Returns the settings of `set global NAME = VALUE, …`; `None` if a value is neither a constant
+/// nor an arithmetic expression, or if something else is set. An assignment without a scope after
+/// one with a scope counts as something else, because the servers do not agree on its scope.
 fn of_set(statement: &str, all: &[Token<'_>]) -> Option<Vec<(String, SettingValue)>> {
     let [set, rest @ ..] = all else { return None };
     if !set.is_word("set") || runs_code(rest) {
@@ -148,7 +148,8 @@ fn of_set(statement: &str, all: &[Token<'_>]) -> Option<Vec<(String, SettingValu
     (!found.is_empty()).then_some(found)
 }
 
-/// Returns the value of an assignment; `None` if it is not a constant.
+/// Returns the value of an assignment; `None` if it is neither a constant nor an arithmetic
+/// expression.
 fn assigned_value(statement: &str, value: &[Token<'_>]) -> Option<SettingValue> {
     let value = match value {
         [equals, value @ ..] if equals.is_symbol("=") => value,
