@@ -316,9 +316,10 @@ fn incomplete_answers_of_all_sessions_have_one_limit() {
         // The first session still holds its part of an answer.
         let mut second = driver.connect(&rt).await.expect("a session");
         second.prepare("select 1").await.expect("a statement");
-        let error = second.run(&mut execution()).await.expect_err("too little memory");
+        let mut work = execution();
+        let run = within(&rt, Nanos::from_secs(10), second.run(&mut work)).await;
         first.abandon();
-        error
+        run.expect("the second session waits for the rest").expect_err("too little memory")
     });
     let words = ["the incomplete answers of all connections take more than 20 MiB"];
     check(&error, Class::Disconnect, "disconnect", &words);
