@@ -49,6 +49,14 @@ fn seen(evidence: &mut Evidence, seen: Seen) {
     plant(evidence, "generator", "waited", 0.01);
 }
 
+/// Plants two busy processors, of which other programs use this many.
+fn crowd(evidence: &mut Evidence, used: f64) {
+    plant(evidence, "host", "processors", 2.0);
+    plant(evidence, "host", "other-programs", used);
+    plant(evidence, "cpu 0", "busy", 0.99);
+    plant(evidence, "cpu 1", "busy", 0.99);
+}
+
 /// Returns a recorded loader that sleeps between its rows: 9.8 of 10 samples saw its session wait.
 fn self_throttling_loader(wait: &str) -> Evidence {
     let mut evidence = observed_program();
@@ -118,17 +126,10 @@ fn program_that_waits_for_a_processor_does_not_pause() {
         paused: 5.0,
     };
     seen(&mut evidence, looks);
-    for (component, metric, per_s) in [
-        ("host", "processors", 2.0),
-        ("host", "other-programs", 1.4),
-        ("cpu 0", "busy", 0.99),
-        ("cpu 1", "busy", 0.99),
-        ("server", "waited", 0.4),
-        ("generator", "waited", 0.4),
-        ("waits", "cpu", 3.5),
-    ] {
-        plant(&mut evidence, component, metric, per_s);
-    }
+    crowd(&mut evidence, 1.4);
+    plant(&mut evidence, "server", "waited", 0.4);
+    plant(&mut evidence, "generator", "waited", 0.4);
+    plant(&mut evidence, "waits", "cpu", 3.5);
     names!(&evidence, Component::OtherPrograms, F::OtherPrograms(_));
     // A program that gets a processor at once does pause.
     plant(&mut evidence, "generator", "waited", 0.1);
@@ -382,15 +383,8 @@ fn requests_that_wait_at_a_pooler_hardly_lack_processors() {
     let mut evidence = pooled_program();
     plant(&mut evidence, "sessions", "active", 20.0);
     plant(&mut evidence, "sessions", "idle", 0.0);
-    for (component, metric, per_s) in [
-        ("host", "processors", 2.0),
-        ("host", "other-programs", 1.9),
-        ("cpu 0", "busy", 0.99),
-        ("cpu 1", "busy", 0.99),
-        ("server", "waited", 0.4),
-    ] {
-        plant(&mut evidence, component, metric, per_s);
-    }
+    crowd(&mut evidence, 1.9);
+    plant(&mut evidence, "server", "waited", 0.4);
     assert_eq!(summarize(&evidence).limiter.component, Component::Connections);
     plant(&mut evidence, "server", "waited", 2.4);
     assert_eq!(summarize(&evidence).limiter.component, Component::OtherPrograms);

@@ -15,7 +15,7 @@ pub(super) struct Files<'a> {
     /// Root folder, `/` except in tests.
     pub(super) root: &'a Root,
     /// Time at which the files are read; `None` if it does not matter.
-    pub(super) at: Option<Stamp>,
+    pub(super) read_at: Option<Stamp>,
     memory: Vec<u8>,
     path: String,
 }
@@ -23,7 +23,7 @@ pub(super) struct Files<'a> {
 impl<'a> Files<'a> {
     /// Creates a reader for files below a root folder.
     pub(super) fn of(root: &'a Root) -> Files<'a> {
-        Files { root, at: None, memory: vec![0; MAX_FILE_BYTES], path: String::new() }
+        Files { root, read_at: None, memory: vec![0; MAX_FILE_BYTES], path: String::new() }
     }
 
     /// Returns the content of a file; `None` if it cannot be read.

@@ -135,7 +135,7 @@ impl Sampler for Processes {
         let is_first = self.last.is_none();
         self.update_processes(&mut files, sample);
         let now = Monotonic.now();
-        files.at = Some(now);
+        files.read_at = Some(now);
         let since_s = self.last.map(|last| now.since(last).as_secs_f64());
         self.last = Some(now);
         let moment = self.generator.sample(&mut files, self.threads);

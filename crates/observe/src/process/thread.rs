@@ -47,6 +47,7 @@ impl Times {
         (ran > 0 || turns > 0).then_some(Times { ran, waited })
     }
 
+    /// Returns the times since an earlier reading.
     fn since(self, before: Times) -> Times {
         Times {
             ran: self.ran.saturating_sub(before.ran),
@@ -95,7 +96,8 @@ pub(super) struct Thread {
     /// Name of the thread at the last reading.
     pub(super) name: String,
     times: Times,
-    /// Time of the last reading, if it is known.
+    /// Time of the last reading; `None` if it is unknown, or if the times count from the start of
+    /// the thread and have not been read yet.
     read_at: Option<Stamp>,
     /// Values of `status` at the last reading.
     pub(super) status: Status,
@@ -124,7 +126,7 @@ impl Thread {
             times = Times::default();
             status.switches = Pair::default();
         }
-        let read_at = files.at;
+        let read_at = files.read_at.filter(|_| since == CountedFrom::Now);
         Some(Thread { id, name, times, read_at, status, last_ticks_and_bytes: None })
     }
 
@@ -132,9 +134,9 @@ impl Thread {
     pub(super) fn sample(&mut self, files: &mut Files<'_>, with_status: bool) -> Option<ThreadUse> {
         let now = read_times(files, self.id)?;
         let before = std::mem::replace(&mut self.times, now);
-        let read_before = std::mem::replace(&mut self.read_at, files.at);
-        let span = files.at.zip(read_before).map(|(now, before)| now.since(before).0);
-        let times = now.since(before).within(span.filter(|_| before != Times::default()));
+        let read_before = std::mem::replace(&mut self.read_at, files.read_at);
+        let span = files.read_at.zip(read_before).map(|(now, before)| now.since(before).0);
+        let times = now.since(before).within(span);
         let mut switches = Pair::default();
         if with_status && let Some(status) = read_status(files, self.id) {
             switches = status.switches.since(self.status.switches);
@@ -225,17 +227,21 @@ mod tests {
         let id = ThreadId { process: 4, thread: 4 };
         let begin = planted(100);
         let mut files = Files::of(&begin.root);
-        files.at = Some(Stamp(1_000_000_000));
+        files.read_at = Some(Stamp(1_000_000_000));
         let mut thread = Thread::begin(&mut files, id, CountedFrom::Now).expect("a thread");
         let mut waited = |waited: u64, second: u64| {
             let planted = planted(waited);
             let mut files = Files::of(&planted.root);
-            files.at = Some(Stamp(second * 1_000_000_000));
+            files.read_at = Some(Stamp(second * 1_000_000_000));
             thread.sample(&mut files, false).expect("a sample").times.waited
         };
         assert_eq!(waited(400_000_100, 2), 400_000_000);
         assert_eq!(waited(9_400_000_100, 3), 1_000_000_000);
         assert_eq!(waited(9_400_000_300, 4), 200);
+        // A thread whose use counts from its start may have waited before the first reading.
+        let mut thread = Thread::begin(&mut files, id, CountedFrom::Start).expect("a thread");
+        let since_start = thread.sample(&mut files, false).expect("a sample").times.waited;
+        assert_eq!(since_start, 100);
     }
 
     #[test]
