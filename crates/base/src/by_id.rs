@@ -12,7 +12,7 @@ pub trait Id: Copy {
     fn index(self) -> usize;
 }
 
-/// One value for each id of a kind, in the order of the ids.
+/// One value for each id of type `I`, in the order of the ids.
 #[derive(Clone, Debug)]
 pub struct ById<I, T> {
     values: Vec<T>,

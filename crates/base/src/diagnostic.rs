@@ -172,7 +172,8 @@ impl Excerpt {
         let caret_end = floor_boundary(text, span.end).clamp(caret_start, end);
         let line = without_passwords(&text[from..end]);
         let excerpt = mask(&line, &password_settings_in(&line)).split_off(start - from);
-        // A replacement may have a different length: the caret is placed by the new lengths.
+        // The picture of a control character is longer than the character: the caret is placed by
+        // the new lengths.
         let [before, marked, after] = [
             &excerpt[..caret_start - start],
             &excerpt[caret_start - start..caret_end - start],
@@ -201,10 +202,10 @@ impl Excerpt {
     }
 }
 
-/// Replaces each byte of every password in a text by an asterisk, which keeps carets in their
-/// column. Passwords are found in URLs and in data source names of Go's MySQL driver. A password
-/// may contain characters that a URL does not allow: everything before the last `@` of a word
-/// counts as a login.
+/// Replaces each byte of every password in a text by an asterisk, so byte positions stay the same.
+/// Passwords are found in URLs and in data source names of Go's MySQL driver, but not in settings
+/// such as `password=…`. A password may contain characters that a URL does not allow: everything
+/// before the last `@` of a word counts as a login.
 pub fn without_passwords(text: &str) -> String {
     mask(text, &passwords_in(text))
 }
@@ -277,7 +278,7 @@ pub fn holds_password(text: &str) -> bool {
     !passwords_in(text).is_empty() || !password_settings_in(text).is_empty()
 }
 
-/// Names of settings and options that hold a password.
+/// Ends of the names of settings and options that hold a password, such as `sslpassword`.
 const SETTINGS: [&str; 3] = ["password", "passwd", "pwd"];
 
 /// Returns the ranges of the passwords that a text sets, in order: `password=…`, as in the settings

@@ -20,7 +20,7 @@ pub enum Class {
     TooManyConnections,
     /// The server is out of space or memory, lacks a permission, or is shutting down.
     Server,
-    /// The database answered with something that the workload does not expect.
+    /// A request returned or changed a number of rows that the workload does not expect.
     WrongResult,
 }
 
@@ -56,7 +56,7 @@ impl Class {
         Class::ALL.into_iter().find(|class| class.name() == name)
     }
 
-    /// Returns true if the connection is lost with the error.
+    /// Returns true if no connection is left after an error of this class.
     pub fn ends_connection(self) -> bool {
         matches!(self, Class::Timeout | Class::Disconnect | Class::TooManyConnections)
     }
@@ -86,7 +86,7 @@ impl Code {
     pub const DRAIN: Code = Code::literal("drain");
     /// The code of a request whose connection was lost or refused.
     pub const DISCONNECT: Code = Code::literal("disconnect");
-    /// The code of a connection that was accepted but got no session, as from a full pooler.
+    /// The code of a connection that was accepted but got no session, for example by a full pooler.
     pub const NO_SESSION: Code = Code::literal("no-session");
 
     /// The code of a request that returned or changed an unexpected number of rows.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// Returns the text of a cell, made safe by `show`. A text that a spreadsheet would run as a
+/// Returns the text of a cell as `show` converts it. A text that a spreadsheet would run as a
 /// formula gets an apostrophe in front, so it is shown as text.
 pub fn spreadsheet_cell<'t>(text: &'t str, show: impl Fn(&'t str) -> Cow<'t, str>) -> Cow<'t, str> {
     let shown = show(text);

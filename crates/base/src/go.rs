@@ -85,7 +85,7 @@ fn times_power_of_two(number: u64, exponent: i64) -> Result<Decimal, UnitError> 
 /// `020` (which is sixteen), with or without a sign.
 ///
 /// # Errors
-/// Not such a number, or more than 64 bits.
+/// Not a whole number by Go's syntax, or a number of more than 64 bits.
 pub fn parse_int(text: &str) -> Result<i64, UnitError> {
     let lower = text.to_ascii_lowercase();
     let unsigned = lower.strip_prefix(['+', '-']).unwrap_or(&lower);

@@ -21,7 +21,7 @@ pub struct Rate {
 /// begins with the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RateError {
-    /// Not a number, or a negative one.
+    /// Not a number, a negative number, or more digits than a [`Decimal`] holds.
     Number(UnitError),
     /// Zero events per second.
     Zero,
@@ -45,7 +45,7 @@ impl fmt::Display for RateError {
 impl std::error::Error for RateError {}
 
 impl Rate {
-    /// Maximum rate: one event in 100 ns, more than a thread can send.
+    /// Maximum rate, in events per second: more than a thread can send.
     pub const HIGHEST: u64 = 10_000_000;
     /// Maximum time between two events: a year.
     pub const LONGEST_PERIOD: Nanos = Nanos::from_secs(31_536_000);
@@ -53,8 +53,8 @@ impl Rate {
     /// Parses `3000`, `0.01`, `16.7` or `50k`, and the syntax of dbbench: `1e3`, `1_000`, `0x1p-2`.
     ///
     /// # Errors
-    /// Not a number, a negative number, zero, or a number beyond [`Rate::HIGHEST`] or
-    /// [`Rate::LONGEST_PERIOD`].
+    /// Not a number, a negative number, zero, more digits than a [`Decimal`] holds, or a number
+    /// beyond [`Rate::HIGHEST`] or [`Rate::LONGEST_PERIOD`].
     pub fn parse(text: &str) -> Result<Rate, RateError> {
         let number = parse_decimal(text).or_else(|why| match parse_float(text) {
             Err(UnitError::NotANumber) => Err(why),
@@ -94,12 +94,13 @@ impl Rate {
         Decimal { digits: self.events, scale: self.per_seconds.ilog10() }
     }
 
-    /// Returns events per second as the nearest double.
+    /// Returns events per second as a double, rounded.
     pub fn as_f64(self) -> f64 {
         self.events as f64 / self.per_seconds as f64
     }
 
-    /// Returns the time of the `n`-th event of a uniform schedule: ⌊n·10⁹/rate⌋ ns, exactly.
+    /// Returns the time of the `n`-th event of a uniform schedule, counted from 1: ⌊n·10⁹/rate⌋ ns,
+    /// exactly. The first event is one period after the start.
     pub fn nth_uniform(self, n: u64) -> Nanos {
         let nanos = u128::from(n) * 1_000_000_000 * u128::from(self.per_seconds);
         let at = nanos / u128::from(self.events);

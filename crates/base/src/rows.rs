@@ -46,7 +46,7 @@ impl RowMemory {
         }
     }
 
-    /// Returns true if at least three quarters of the memory are free.
+    /// Returns true if at least three quarters of the memory is free.
     fn is_ample(&self) -> bool {
         self.0.load(Ordering::Relaxed) <= RowMemory::LIMIT / 4
     }
@@ -147,7 +147,7 @@ pub enum RowPart<'a> {
     End,
 }
 
-/// A position in a buffer, to which it can be truncated.
+/// A position in a buffer, to which the buffer can be truncated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowMark {
     bytes: usize,
@@ -160,8 +160,8 @@ const KEPT_BYTES: usize = 1 << 20;
 /// Memory that a buffer takes for its first value, in bytes.
 const FIRST_CAPACITY: usize = 64;
 
-/// Length, in bytes, up to which an arriving row is not counted: a connection has as much room
-/// anyway.
+/// Length, in bytes, up to which an arriving row is not counted: the buffer of a connection has
+/// that much room anyway.
 const UNCOUNTED_ROW: usize = 4 << 10;
 
 const NULL: u8 = 0;
@@ -170,7 +170,7 @@ const REAL: u8 = 2;
 const BYTES: u8 = 3;
 const END: u8 = 4;
 
-/// A copy takes its memory like every buffer; if there is too little, it overflows.
+/// A copy takes memory of its own, like every buffer. If too little is free, the copy overflows.
 impl Clone for Rows {
     fn clone(&self) -> Rows {
         let mut copy = self.share.as_ref().map_or_else(Rows::default, |it| it.memory.buffer());
@@ -197,7 +197,8 @@ impl Rows {
         self.share.is_some()
     }
 
-    /// Returns the limit that the appended rows exceeded, if any. They are then discarded.
+    /// Returns the limit that the appended rows exceeded, if any. In that case the rows were
+    /// discarded.
     #[inline]
     pub fn overflow(&self) -> Option<RowLimit> {
         self.overflow
@@ -320,7 +321,7 @@ impl Rows {
         }
     }
 
-    /// Removes all rows; keeps the memory up to a limit.
+    /// Removes all rows and resets the overflow. Keeps the memory up to a limit.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.rows = 0;

@@ -19,7 +19,7 @@ impl Secret {
         Secret(text.into())
     }
 
-    /// Returns the text itself, for the one place that sends it to a server.
+    /// Returns the text itself, for code that sends it to a server or hides it in other texts.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -74,15 +74,15 @@ pub const HIDDEN: &str = "(secret)";
 /// Length in bytes below which a secret is hidden only as a whole word: `a` is in most texts.
 const SHORTEST_PART_OF_WORD: usize = 4;
 
-/// If at least this many characters of a text equal a secret or its beginning, this is not by
-/// chance.
+/// Number of characters from which a match of a text with a secret, or with the beginning of a
+/// secret, is not due to chance.
 const SHORTEST_DISTINCT: usize = 8;
 
 /// Marks for a part of a text that was left out.
 const CUT_MARKS: [&str; 2] = ["…", "..."];
 
 /// Minimum length in bytes of a text that may have been cut without a mark. MySQL cuts quoted texts
-/// after 64 characters or more, and the names of statements in a record have 60.
+/// after 64 characters or more, and a record names statements by their first 60 characters.
 const SHORTEST_CUT: usize = 60;
 
 /// The secrets of a run, which are removed from texts from outside, such as a server's messages,

@@ -1,7 +1,7 @@
 //! "Did you mean …?": the known word nearest to an unknown one.
 
-/// Returns the candidate with the fewest edits from `word`, if they are few enough for a typing
-/// error: at most a third of the word's length, and at least one.
+/// Returns the candidate with the fewest edits from `word`, if the number of edits is small enough
+/// for a typing error: at most a third of the word's characters, but one edit is always allowed.
 ///
 /// A difference in case counts as no edit. Ties go to the first candidate.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

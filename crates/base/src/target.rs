@@ -147,7 +147,7 @@ pub enum TargetError {
     },
     /// The part after the scheme is empty or malformed.
     Endpoint(&'static str),
-    /// A port that is not a number from 1 to 65535.
+    /// A port number outside the range from 1 to 65535.
     Port(String),
     /// A port that is not a number. It may be the password of a URL without a host:
     /// `postgres://ann:hunter2`.
@@ -458,7 +458,7 @@ fn options(kind: TargetKind, query: &str) -> Result<Vec<(String, String)>, Targe
     Ok(options)
 }
 
-/// Returns the fraction that a percentage is, such as `0.02` for `2%`; `None` for another text.
+/// Converts a percentage to a fraction, such as `2%` to `0.02`; `None` for any other text.
 pub fn fraction_of_percentage(text: &str) -> Option<String> {
     let number = text.strip_suffix('%')?.trim_end();
     let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));

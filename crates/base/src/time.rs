@@ -83,8 +83,8 @@ impl Sum for Nanos {
 }
 
 impl fmt::Display for Nanos {
-    /// Writes the shortest exact text that [`crate::units::parse_duration`] parses: `1m30s`,
-    /// `250ms`.
+    /// Writes an exact text that [`crate::units::parse_duration`] parses, in whole units from the
+    /// largest down: `1m30s`, `250ms`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0 == 0 {
             return f.write_str("0s");
@@ -109,7 +109,7 @@ impl fmt::Display for Nanos {
 }
 
 /// An instant on the run's monotonic clock, in nanoseconds since an origin that depends on the
-/// clock. In virtual time the origin is zero and the executor moves the clock.
+/// clock. In virtual time, the clock begins at the origin and the executor moves it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Stamp(pub u64);
 

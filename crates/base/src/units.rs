@@ -18,7 +18,7 @@ pub enum UnitError {
     UnknownUnit,
     /// A minus where only zero and more are allowed.
     Negative,
-    /// More than the type can hold.
+    /// More digits, before or after the decimal point, than the type can hold.
     TooLarge,
     /// A fraction where only whole numbers are allowed.
     NotWhole,
@@ -52,7 +52,8 @@ impl Decimal {
     /// Parses `12`, `12.5`, `.5` or `1e-3`.
     ///
     /// # Errors
-    /// Not a number, a negative one, or more digits than 64 bits hold.
+    /// Not a number, a negative number, more digits than 64 bits hold, or more than 18 digits after
+    /// the point.
     pub fn parse(text: &str) -> Result<Decimal, UnitError> {
         if let Some(rest) = text.strip_prefix('-') {
             return Decimal::parse(rest).and(Err(UnitError::Negative));
@@ -107,7 +108,7 @@ impl Decimal {
         u64::try_from(product / 10u128.pow(self.scale)).map_err(|_| UnitError::TooLarge)
     }
 
-    /// Returns this number as the nearest double.
+    /// Returns this number as a double, rounded.
     pub fn as_f64(self) -> f64 {
         self.digits as f64 / 10f64.powi(self.scale as i32)
     }
@@ -125,7 +126,8 @@ impl std::fmt::Display for Decimal {
     }
 }
 
-/// Parses a duration: `250ms`, `10s`, `1m30s`, `1.5h`, `+5s`; `0` needs no unit.
+/// Parses a duration: `250ms`, `10s`, `1m30s`, `1.5h`, `+5s`; `0` needs no unit. Each part is
+/// rounded down to whole nanoseconds.
 ///
 /// # Errors
 /// No number, no unit, an unknown unit, a negative or an excessive span.
@@ -170,7 +172,7 @@ fn unit_nanos(unit: &str) -> Result<u64, UnitError> {
     })
 }
 
-/// Parses a number with the multipliers `k` (1,000) and `M` (1,000,000), exactly.
+/// Parses a number with an optional multiplier, `k` (1,000) or `M` (1,000,000), exactly.
 ///
 /// # Errors
 /// As for [`Decimal::parse`].
@@ -186,10 +188,10 @@ pub fn parse_decimal(text: &str) -> Result<Decimal, UnitError> {
     Decimal::from_parts(number, exponent)
 }
 
-/// Parses a whole number with the multipliers of [`parse_decimal`]: `10`, `100k`, `1.5M`.
+/// Parses a whole number with an optional multiplier of [`parse_decimal`]: `10`, `100k`, `1.5M`.
 ///
 /// # Errors
-/// As for [`Decimal::parse`], and if it is a fraction.
+/// As for [`Decimal::parse`], or a number that is not whole.
 pub fn parse_count(text: &str) -> Result<u64, UnitError> {
     let number = parse_decimal(text)?;
     if number.scale > 0 { Err(UnitError::NotWhole) } else { Ok(number.digits) }

@@ -4,9 +4,9 @@
 //! the files that its keys name: inputs below the folder of the workload file, outputs below the
 //! folder of the record, unless the user has allowed more ([`Reach`]).
 //!
-//! The invariant: within [`Reach::Folder`] no symbolic link is followed below the folder, no hidden
-//! file is opened, no opening waits for another program unless a [pipe](Files::open_pipe) is
-//! expected, no existing file is written to, and no file is created whose name another program
+//! The invariant: within [`Reach::Folder`], no symbolic link below the folder is followed, and no
+//! hidden file is opened. No opening waits for another program, unless a [pipe](Files::open_pipe)
+//! is expected. No existing file is written to, and no file is created whose name another program
 //! would act on. Paths are resolved one component at a time from an open folder (`openat` with
 //! `O_NOFOLLOW`), which leaves no time between check and use to exchange a file.
 //!
@@ -132,7 +132,8 @@ impl Files {
         }
     }
 
-    /// Checks that an output may be created, without creating it.
+    /// Checks that an output may be created, without creating it. Within [`Reach::Anywhere`], every
+    /// output may be created.
     ///
     /// # Errors
     /// A [`Refusal`], or the system's error.

@@ -18,7 +18,7 @@ pub enum Refusal {
     Hidden,
     /// The name of an output does not end in `.csv`.
     NotCsv,
-    /// The file exists.
+    /// The output file already exists.
     Exists,
     /// The file is neither a regular file nor a pipe.
     Special,

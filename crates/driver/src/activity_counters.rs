@@ -30,9 +30,9 @@ impl Count {
 pub enum Counter {
     /// Committed transactions of PostgreSQL, or executed `commit` statements of MySQL and MariaDB.
     Commits,
-    /// Transactions rolled back.
+    /// Transactions that PostgreSQL rolled back.
     Rollbacks,
-    /// Statements.
+    /// Statements that MySQL or MariaDB counted (`Questions`).
     Statements,
     /// Assay's own commits, other than commits of requests.
     CommitsOfAssay,
@@ -42,15 +42,15 @@ pub enum Counter {
     StatementsOfAssayAtMost,
     /// Time at which the server began to count, in seconds since 1970.
     CountedSince,
-    /// Time since the server began to count.
+    /// Time since the server began to count, in seconds.
     CountedFor,
-    /// Checkpoints that the server started by its schedule.
+    /// Checkpoints that PostgreSQL started by its schedule.
     CheckpointsTimed,
-    /// Checkpoints that were requested.
+    /// Checkpoints of PostgreSQL that were requested, mostly because of the amount of WAL.
     CheckpointsRequested,
-    /// Bytes of log that were written.
+    /// Bytes written to the WAL or the redo log.
     LogWritten,
-    /// Capacity for the log, in bytes.
+    /// Capacity of the redo log of MySQL and MariaDB, in bytes.
     LogCapacity,
     /// Transactions whose old row versions are not purged yet.
     PurgeBacklog,
@@ -102,8 +102,8 @@ impl OwnTraffic {
         self.terminations.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns the traffic that PostgreSQL counts as one transaction each: logins (for the check of
-    /// the user at the end of a login), preparations and unprepared statements.
+    /// Returns the number of transactions that PostgreSQL counts for this traffic: one for each
+    /// login (which checks the user), each preparation and each unprepared statement.
     pub(crate) fn transactions(&self) -> u64 {
         let OwnTraffic { logins, preparations, texts, terminations: _, other_sessions: _ } = self;
         [logins, preparations, texts].into_iter().map(|count| count.load(Ordering::Relaxed)).sum()
@@ -124,7 +124,8 @@ impl OwnTraffic {
         self.other_sessions.load(Ordering::Relaxed) != u64::MAX
     }
 
-    /// Returns the number of other clients' sessions that the first call reported as `now`.
+    /// Returns the number of other clients' sessions at the first call. That call stores `now`;
+    /// later calls ignore their argument.
     pub(crate) fn other_sessions(&self, now: u64) -> u64 {
         let order = Ordering::Relaxed;
         match self.other_sessions.compare_exchange(u64::MAX, now, order, order) {

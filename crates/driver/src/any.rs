@@ -3,6 +3,8 @@
 //!
 //! An enum instead of boxed futures: the extra cost per request is one branch.
 
+use std::path::Path;
+
 use base::{Dialect, NodeId, Stamp};
 use rt::Rt;
 
@@ -82,6 +84,19 @@ impl AnyDriver {
             | AnyDriver::Simulated(_)
             | AnyDriver::Sqlite(_)
             | AnyDriver::Programs(_) => None,
+        }
+    }
+
+    /// Returns the path of the database file, for use by other programs; `None` for any database
+    /// but SQLite.
+    pub fn database_file(&self) -> Option<&Path> {
+        match self {
+            AnyDriver::Sqlite(driver) => Some(driver.path()),
+            AnyDriver::Null(_)
+            | AnyDriver::Simulated(_)
+            | AnyDriver::Programs(_)
+            | AnyDriver::Postgres(_)
+            | AnyDriver::Mysql(_) => None,
         }
     }
 }

@@ -24,7 +24,7 @@ pub trait Driver: Clone + Send + 'static {
     /// Returns the SQL dialect of the database.
     fn dialect(&self) -> Dialect;
 
-    /// Returns true if written data can be read back; false for servers that only simulate time.
+    /// Returns true if written data can be read back; false for simulated servers and programs.
     fn stores_data(&self) -> bool;
 
     /// Returns the addresses of the servers in index order if connections rotate among several
@@ -78,12 +78,14 @@ pub trait Driver: Clone + Send + 'static {
     /// Opens a connection.
     ///
     /// # Errors
-    /// Class `TooManyConnections` if the server is full, `Disconnect` if it cannot be reached,
-    /// `Statement` if it refuses the login or the database.
+    /// Class `TooManyConnections` if the server is full or this process may open no more files or
+    /// threads, `Disconnect` if the server cannot be reached, `Statement` if it refuses the login
+    /// or the database.
     fn connect(&self, rt: &Rt) -> impl Future<Output = Result<Self::Connection, Error>>;
 
     /// Sets time zero of the run. From then on, a networked server that does not answer a new
-    /// session counts as unreachable and no longer as [full](Connection::await_session).
+    /// session counts as unreachable and no longer as [full](Connection::await_session). A
+    /// simulated server counts the times of its faults from time zero.
     fn time_zero(&self, _zero: Stamp) {}
 }
 
@@ -194,11 +196,11 @@ pub trait Connection: Sized + 'static {
     /// Returns the server's own activity counters, for a
     /// [driver](Driver::has_activity_counters) whose server keeps them.
     ///
-    /// The driver's other sessions have been closed before. Waits up to two seconds until the
-    /// counters include their activity.
+    /// The caller has closed the driver's other sessions. Waits until the counters include the
+    /// activity of these sessions, for at most about three seconds.
     ///
     /// # Errors
-    /// The reason, in words, why they cannot be read.
+    /// The reason, in words, why the counters cannot be read.
     fn activity_counters(&mut self) -> impl Future<Output = Result<Vec<Count>, String>> {
         std::future::ready(Err("this database does not count its commits or statements".to_owned()))
     }

@@ -103,12 +103,12 @@ impl Error {
         self.0.class
     }
 
-    /// Returns the database's code.
+    /// Returns the code, from the database or from Assay itself.
     pub fn code(&self) -> Code {
         self.0.code
     }
 
-    /// Returns the database's message.
+    /// Returns the message, from the database or from Assay itself.
     pub fn message(&self) -> &str {
         &self.0.message
     }

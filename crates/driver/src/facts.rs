@@ -21,8 +21,8 @@ const LONGEST: usize = 200;
 pub(crate) const MOST_SETTINGS: usize = 500;
 pub(crate) const MOST_TABLES: usize = 20;
 
-/// Substrings of the names of settings whose values may be secret whatever their form: passwords,
-/// connection strings, and commands and statements that contain either.
+/// Substrings of the names of settings whose values are always hidden, because they may be
+/// passwords, connection strings, or commands and statements that contain them.
 const SECRETS: [&str; 15] = [
     "pass",
     "secret",

@@ -2,8 +2,8 @@
 //!
 //! A [`Driver`] opens [`Connection`]s. A connection runs [`Work`]: the statements of one request
 //! with their values, inside or outside a transaction. The trait is deliberately small: pacing,
-//! queueing, retries and timeouts belong to the engine, and every driver passes the same suite,
-//! [`conformance`].
+//! queueing, retries and timeouts belong to the engine. The drivers of all databases pass the same
+//! suite, [`conformance`].
 //!
 //! The engine is generic over the driver, which saves a boxed future and a task per request. A
 //! connection timestamps the first byte it sends and the last byte it reads with the run's clock;

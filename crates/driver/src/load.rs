@@ -1,8 +1,8 @@
 //! Loading rows into a table.
 //!
 //! A loading connection takes [batches](Batches) of rows until none is left, and writes each in a
-//! transaction of its own. Values are generated while they are sent; only one batch is held at a
-//! time.
+//! transaction of its own. Values are generated while they are sent, so a batch may be larger than
+//! memory.
 
 use base::{Class, Code, Placeholders, Values};
 

@@ -1,5 +1,5 @@
-//! Ids of a driver's sessions, with which an observer distinguishes them from sessions of other
-//! clients. They are kept for each address: two servers may give the same id.
+//! Ids of a driver's sessions. An observer uses them to distinguish these sessions from sessions of
+//! other clients. The ids are kept for each address, because two servers may give the same id.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,8 +35,8 @@ impl ServerId {
     }
 }
 
-/// Ids of the sessions of a driver at one address that are open or have ended recently. Clones
-/// share them.
+/// Ids of a driver's sessions at one address, both open sessions and those that ended recently.
+/// Clones share the ids.
 #[derive(Clone, Debug, Default)]
 pub struct SessionIds(Arc<SharedIds>);
 

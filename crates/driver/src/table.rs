@@ -64,7 +64,7 @@ pub(crate) struct TableReader {
 
 impl TableReader {
     /// Creates a reader of a table that is expected to be short. Every session of a run may read
-    /// one, so the table is also cut if all of them take too much memory.
+    /// such a table, so this one is also cut if all of them together take too much memory.
     pub(crate) fn short(memory: &ShortTables) -> TableReader {
         TableReader::empty(Some(memory.clone()))
     }

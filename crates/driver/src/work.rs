@@ -81,7 +81,8 @@ pub struct Reply {
     /// D: time at which the last byte of the last answer was read.
     pub done: Stamp,
     /// Service time of each statement that was answered without an error, in order, without `Begin`
-    /// and `Commit`.
+    /// and `Commit`. If the statements were pipelined, each time begins when the transaction, or
+    /// the part of it in this request, is sent.
     pub statements: Vec<Nanos>,
     /// The statements of `statements` that returned or changed a row.
     pub with_rows: StatementSet,
@@ -91,7 +92,8 @@ pub struct Reply {
     pub bytes_sent: u64,
     /// Number of bytes received.
     pub bytes_received: u64,
-    /// Number of times that a write waited for another connection's lock.
+    /// Number of times that a statement waited for another connection's lock. Only SQLite's driver
+    /// counts these waits.
     pub busy_waits: u32,
 }
 

@@ -24,9 +24,9 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 /// ended or the timeout has passed, and kills those that remain. It reads a clock instead of
 /// counting iterations of its loop, because an iteration takes long on a busy machine.
 ///
-/// A killed server leaves its shared memory segment behind, which the seventh line of its
-/// `postmaster.pid` names. A zombie process counts as ended, because its new parent may reap it
-/// late.
+/// A killed PostgreSQL server leaves its shared memory segment behind. The seventh line of its
+/// `postmaster.pid` has the identifier of the segment. A zombie process counts as ended, because
+/// its new parent may reap it late.
 const SCRIPT: &str = r#"
 trap '' HUP INT QUIT TERM
 folder=$1 patience=$2 stem=$3 live=
@@ -45,7 +45,7 @@ has_members() {
     done
     return 1
 }
-# Allows as long as `has_time` is true from now on.
+# Starts the time within which `has_time` is true.
 begin() { read -r now idle </proc/uptime && end=$((${now%.*} + patience)); }
 has_time() { read -r now idle </proc/uptime && [ "${now%.*}" -lt "$end" ]; }
 while read -r word pid signal; do
@@ -130,8 +130,8 @@ impl Guardian {
         Guardian::of_folder(Path::new(""))
     }
 
-    /// Replaces the folder that is removed by the one whose path ends with this number; with
-    /// `None`, by no folder.
+    /// Sets the folder to remove: the folder whose path ends with this number, or no folder for
+    /// `None`.
     ///
     /// The shell receives the command even if this process is killed immediately afterwards: it is
     /// already in the pipe.
@@ -144,7 +144,7 @@ impl Guardian {
         self.send(format!("started {pid} {signal}\n"));
     }
 
-    /// Unregisters a process that has ended and was reaped.
+    /// Unregisters a process that has ended and has been reaped.
     pub fn unregister_process(&mut self, pid: u32) {
         self.send(format!("ended {pid}\n"));
     }
@@ -197,7 +197,8 @@ mod tests {
         assert!(!child.wait().expect("a status").success());
     }
 
-    /// The shell ends at once; the other process of its group still writes output when it ends.
+    /// The leader, a shell, ends at once. The other process of the group takes longer, and writes
+    /// output before it ends.
     #[test]
     fn group_whose_leader_has_gone_has_time_to_end() {
         let mut command = Command::new("/bin/sh");

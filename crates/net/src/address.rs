@@ -44,7 +44,7 @@ impl Address {
     }
 }
 
-/// The servers of a target, used in rotation.
+/// The servers of a target, used in rotation. Clones share the rotation.
 #[derive(Clone, Debug)]
 pub struct Addresses {
     all: Arc<[Address]>,
@@ -79,7 +79,7 @@ impl Addresses {
         }
     }
 
-    /// Returns the node that is next in the rotation.
+    /// Returns the identifier of the next server in the rotation, and advances the rotation.
     pub fn next_node(&self) -> NodeId {
         NodeId((self.next.fetch_add(1, Ordering::Relaxed) % self.all.len().max(1)) as u16)
     }

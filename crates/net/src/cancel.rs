@@ -1,4 +1,4 @@
-//! Background requests to servers to cancel statements whose answers are no longer needed.
+//! Cancellation, in the background, of statements whose answers are no longer needed.
 //!
 //! A server continues to execute a request that its client has given up. The cancellation must not
 //! run on the measuring thread, and must not depend on that thread's existence, because many
@@ -15,10 +15,10 @@ use rt::{Options, Rt, run_real};
 
 use crate::socket::Socket;
 
-/// Maximum time that dropping the last clone waits for pending cancellations.
+/// Maximum time for which dropping the last clone of a service waits for pending cancellations.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Maximum number of pending cancellations. Further ones are dropped.
+/// Maximum number of queued cancellations. Further cancellations are dropped.
 const MOST_PENDING: usize = 10_000;
 
 /// Maximum number of cancellations that are sent at the same time. Each of them occupies a
@@ -137,7 +137,8 @@ impl<F> Drop for Worker<F> {
     }
 }
 
-/// Waits for bytes from the other end and discards them. Returns false at the end of the stream.
+/// Waits for bytes from the other end and discards them. Returns false at the end of the stream, or
+/// if the connection is lost.
 pub async fn discard_input(socket: &Socket) -> bool {
     let mut room = [0; 4_096];
     matches!(poll_fn(|context| socket.poll_read(context, &mut room)).await, Ok(1..))

@@ -67,11 +67,12 @@ impl Channel {
     }
 
     /// Switches to TLS as the client. Returns the hash of the server's certificate for channel
-    /// binding (RFC 5929, `tls-server-end-point`).
+    /// binding (RFC 5929, `tls-server-end-point`). The hash is empty if the certificate gives no
+    /// binding.
     ///
     /// # Errors
-    /// The server's certificate is not trusted, or client and server share no protocol version or
-    /// cipher.
+    /// Class `Statement` if the server's certificate is not trusted, or client and server share no
+    /// protocol version or cipher; class `Disconnect` if the connection is lost.
     pub async fn start_tls(&mut self, tls: &ClientTls, mode: TlsMode) -> Result<Vec<u8>, Error> {
         let mut session = tls.session(&self.address, mode)?;
         let address = &self.address;
@@ -87,8 +88,8 @@ impl Channel {
     /// Switches to TLS as the server. All [unread](Channel::unread) bytes belong to the handshake.
     ///
     /// # Errors
-    /// The client does not trust the certificate, or client and server share no protocol version or
-    /// cipher.
+    /// Class `Statement` if the client does not trust the certificate, or client and server share
+    /// no protocol version or cipher; class `Disconnect` if the connection is lost.
     pub async fn accept_tls(&mut self, tls: &ServerTls) -> Result<(), Error> {
         let mut session = tls.session(self.receive_buffer.unread())?;
         self.receive_buffer.consume(self.receive_buffer.unread().len());
@@ -116,8 +117,8 @@ impl Channel {
         &mut self.out
     }
 
-    /// Sends all of [`out`](Channel::out). Reads answers meanwhile if the server accepts no more
-    /// data before its answers are read.
+    /// Sends all of [`out`](Channel::out). While the other end accepts no data, reads from it,
+    /// because it may be waiting until its own data are read.
     ///
     /// A lost connection is not reported here: the other end's last message may still be
     /// [unread](Channel::unread), and [`receive`](Channel::receive) reports the loss.
@@ -187,8 +188,9 @@ impl Channel {
     /// Waits until there is more [to read](Channel::unread).
     ///
     /// # Errors
-    /// Class `Disconnect` at the end of the stream, or if the unread bytes of all connections
-    /// exceed [`ReceiveMemory::LIMIT`].
+    /// Class `Disconnect` at the end of the stream, if the connection is lost, or if the unread
+    /// bytes of all connections exceed [`ReceiveMemory::LIMIT`]; class `Statement` if the server
+    /// refuses TLS after the handshake.
     #[inline]
     pub async fn receive(&mut self) -> Result<(), Error> {
         poll_fn(|context| self.poll_receive(context)).await

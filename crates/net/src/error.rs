@@ -31,7 +31,7 @@ impl Error {
         Error::new(Class::Disconnect, Code::DISCONNECT, message)
     }
 
-    /// Creates the error of a URL that cannot be used, or of a file named in a URL.
+    /// Creates the error of a URL, or of a file named in a URL, that cannot be used.
     #[cold]
     pub fn url(message: impl Into<Box<str>>) -> Error {
         Error::new(Class::Statement, Code::new("url"), message)

@@ -45,7 +45,8 @@ impl TlsMode {
 /// Connection options of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// TLS mode. `None` means off for servers on this machine, and verified for others.
+    /// TLS mode. `None` means verification, or no encryption if the server is on this machine and
+    /// the URL names no certificate.
     tls: Option<TlsMode>,
     /// File of trusted certificates; the system's certificates if absent.
     pub tls_ca: Option<PathBuf>,

@@ -89,7 +89,7 @@ pub fn file_for_any_host(file: PasswordFile, owner: PasswordOwner<'_>) -> Option
     file.path().filter(|path| find_in_file(file, path, owner).is_for_any_host)
 }
 
-/// Finds the password in a file.
+/// Finds the password of a login in a file.
 fn find_in_file(file: PasswordFile, path: &Path, owner: PasswordOwner<'_>) -> FoundPassword {
     let mut opened = match open(file, path) {
         Ok(opened) => opened,
@@ -132,8 +132,8 @@ fn open(file: PasswordFile, path: &Path) -> Result<File, Option<String>> {
 }
 
 impl PasswordFile {
-    /// Returns the reason why the database's own clients would ignore a file with a warning; `None`
-    /// if they would read it.
+    /// Returns the reason why the database's own clients would warn about a file and ignore it;
+    /// `None` if they would read the file.
     fn reason_to_ignore(self, metadata: &Metadata) -> Option<&'static str> {
         let mode = metadata.permissions().mode();
         match self {
@@ -160,7 +160,7 @@ impl PasswordFile {
     }
 }
 
-/// A field of a line that matches anything.
+/// A field in a line of `~/.pgpass` that matches any value.
 const WILDCARD: &str = "*";
 
 /// Returns the password of the first matching line `host:port:database:user:password`; `*` matches
@@ -189,7 +189,7 @@ fn in_pgpass<'l>(
     })
 }
 
-/// Splits a line into fields; a backslash escapes a colon or a backslash.
+/// Splits a line of `~/.pgpass` into fields; a backslash escapes the character after it.
 fn fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut characters = line.chars();

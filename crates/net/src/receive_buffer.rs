@@ -26,7 +26,8 @@ impl ReceiveMemory {
     /// A buffer that is not enlarged needs more reads, but nothing fails.
     const FOR_SPEED: usize = 4 << 20;
 
-    /// Takes some bytes; returns false if all buffers together would then exceed `limit`.
+    /// Takes memory for a buffer, in bytes. Returns false, and takes nothing, if all buffers
+    /// together would then exceed `limit`.
     fn take(&self, bytes: usize, limit: usize) -> bool {
         let add = |taken: usize| taken.checked_add(bytes).filter(|sum| *sum <= limit);
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).is_ok()

@@ -78,7 +78,7 @@ pub enum ComponentKind {
     Statistics,
 }
 
-/// The names of kinds without a parameter.
+/// The kinds whose names have no variable part, with these names.
 const FIXED: [(&str, ComponentKind); 16] = [
     ("host", ComponentKind::Host),
     ("generator", ComponentKind::Processes(MeasuredSide::Generator)),
@@ -182,7 +182,7 @@ impl fmt::Display for ComponentKind {
     }
 }
 
-/// A component of a kind, with its host or target.
+/// A component, identified by its kind and its host or target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ObservedComponent {
     /// The host or the target to which the component belongs; `None` for the load generator's host

@@ -7,19 +7,21 @@ use crate::op_log::OpSink;
 use crate::statement_set::StatementSet;
 use crate::tally::{Sample, Tally};
 
-/// The requests of one account that both began and ended in the same interval on one lane.
+/// The arrivals of one account in one interval on one lane, and those of its requests whose
+/// intended start and end are both in that interval.
 #[derive(Clone, Debug)]
 pub struct Cell {
     /// The account to which the requests belong: a job, a part of a mix, or a job at one server.
     pub account: AccountId,
-    /// The interval in which the requests began and ended.
+    /// The interval of the arrivals, the intended starts and the ends.
     pub interval: Interval,
-    /// Counts and histograms of the requests.
+    /// Counts and histograms of the arrivals and requests.
     pub tally: Tally,
 }
 
-/// Arrivals that were noticed, and requests that ended, in a later interval than the one of their
-/// intended start.
+/// Arrivals and requests that do not fit the current cell of a lane, because an intended start or
+/// an end is not in the current interval. Most of them are requests that ended in a later interval
+/// than the one of their intended start.
 #[derive(Clone, Debug, Default)]
 pub struct LateBatch {
     arrivals: Vec<(AccountId, Interval)>,
@@ -36,7 +38,7 @@ struct LateRequest {
     statements: usize,
 }
 
-/// A request with a late answer.
+/// A request whose intended start or end was not in the current interval of its lane.
 #[derive(Clone, Copy, Debug)]
 pub struct LateAnswer<'a> {
     /// The account to which the request belongs.
@@ -47,7 +49,7 @@ pub struct LateAnswer<'a> {
     pub end: Interval,
     /// The timestamps, outcome and work of the request.
     pub sample: &'a Sample,
-    /// The service times of the request's statements.
+    /// The service times of the request's statements, or [`UNANSWERED`](crate::UNANSWERED).
     pub statements: &'a [Nanos],
 }
 
@@ -64,7 +66,7 @@ impl LateBatch {
         }
     }
 
-    /// Adds an arrival that was noticed in a later interval than the one in which it was due.
+    /// Adds an arrival that is counted in a later interval than the one in which it was due.
     pub(crate) fn push_arrival(&mut self, account: AccountId, interval: Interval) {
         self.arrivals.push((account, interval));
     }
@@ -103,7 +105,7 @@ impl LateBatch {
         self.arrivals.iter().copied()
     }
 
-    /// Returns the requests with late answers, in the order in which they were added.
+    /// Returns the requests, in the order in which they were added.
     pub fn requests(&self) -> impl Iterator<Item = LateAnswer<'_>> {
         let mut rest = self.statements.as_slice();
         self.requests.iter().map(move |late| {
@@ -233,10 +235,9 @@ impl EventKind {
 /// A message from a lane to the recorder.
 #[derive(Debug)]
 pub enum Delivery {
-    /// A complete interval of one account.
+    /// The cell of one account for an interval that has ended on the lane.
     Cell(Box<Cell>),
-    /// Arrivals that were noticed, and requests that ended, in a later interval than the one of
-    /// their intended start.
+    /// Arrivals and requests that did not fit a cell.
     Late(Box<LateBatch>),
     /// The state of every job of the lane at the end of an interval.
     Gauges {
@@ -263,7 +264,7 @@ pub enum Returned {
     Late(Box<LateBatch>),
 }
 
-/// A lane's connection to the recorder. In real time it must never block.
+/// A lane's connection to the recorder. In real time, its functions must never block.
 pub trait Outlet {
     /// Passes a message to the recorder.
     fn deliver(&mut self, delivery: Delivery);

@@ -17,7 +17,7 @@ pub const UNKNOWN: &str = "unknown";
 /// physical machine.
 pub const NONE: &str = "none";
 
-/// Value of a setting of a server that may hold a secret.
+/// Value that a record holds in place of a server's setting that may be a secret.
 pub const HIDDEN_SETTING: &str = "hidden";
 
 /// Value of a server's setting that was not changed.
@@ -131,7 +131,7 @@ facts! {
         CPU_DRIVER "host.cpu.driver" "driver of the clock rate";
         CPU_GOVERNOR "host.cpu.governor" "governor of the clock rate";
         CPU_LOGICAL "host.cpu.logical" "number of logical processors";
-        CPU_MAX_KHZ "host.cpu.max_khz" "highest nominal clock rate, in kHz";
+        CPU_MAX_KHZ "host.cpu.max_khz" "highest clock rate that the driver reports, in kHz";
         CPU_MICROCODE "host.cpu.microcode" "version of the microcode";
         CPU_MITIGATIONS "host.cpu.mitigations" "mitigations of processor flaws, summarised";
         CPU_MODEL "host.cpu.model" "model of the processors";
@@ -240,8 +240,8 @@ pub fn calibration_of_server(server: &str, figure: &str) -> String {
 }
 
 /// Returns true if a setting in a record describes the environment of the run: the machine, the
-/// network, the calibration or a server. The settings that every driver reports, such as
-/// [`SERVER`], do not count.
+/// network, the calibration or a server. Settings that drivers report, such as [`SERVER`], do not
+/// count, nor do those about the program, the load generator and the observation.
 pub fn is_environment_fact(name: &str) -> bool {
     [HOST, NETWORK, CALIBRATION].iter().any(|begin| name.starts_with(begin))
         || of_database(name).is_some()
@@ -324,7 +324,7 @@ impl NetworkPath {
         }
     }
 
-    /// Returns true if the server is on this machine.
+    /// Returns true if the server is known to be on this machine.
     pub fn is_here(self) -> bool {
         match self {
             NetworkPath::Socket | NetworkPath::Loopback | NetworkPath::SameHost => true,

@@ -7,10 +7,10 @@ const LONGEST_VALUE: usize = 80;
 /// Maximum number of characters in a statement.
 const LONGEST_STATEMENT: usize = 400;
 
-/// Maximum number of rows in an excerpt.
+/// Maximum number of rows in an excerpt, except in [`ExcerptKind::Results`].
 pub const MOST_EXCERPT_ROWS: usize = 100;
 
-/// Maximum number of lines in the results of a job. Each value takes one line.
+/// Maximum number of rows in [`ExcerptKind::Results`]. Each returned value takes one row.
 const MOST_RESULT_LINES: usize = 500;
 
 /// Maximum number of columns in an excerpt.
@@ -97,12 +97,12 @@ impl ExcerptKind {
 }
 
 impl Excerpt {
-    /// Returns the excerpt after `hide` has removed secrets from each text, and each text has been
-    /// cut to the limits of a record.
+    /// Returns the excerpt after `hide` has removed secrets from each text, and titles, values,
+    /// rows and columns have been cut to the limits of a record.
     pub fn limit(self, hide: impl Fn(&str) -> String) -> Excerpt {
         let Excerpt { subject, kind, titles, rows } = self;
         // Secrets are removed before a text is cut. Otherwise the beginning of a secret could
-        // remain at its end.
+        // remain at the end of the text.
         let short = |text: String| truncate(hide(&text), kind.longest_value());
         let row = |row: Vec<Option<String>>| {
             let values = row.into_iter().take(MOST_COLUMNS);

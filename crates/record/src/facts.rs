@@ -30,11 +30,11 @@ pub struct Header {
     pub target: TargetText,
     /// The command line, rebuilt from the parsed options.
     pub command: String,
-    /// The name of the workload file.
+    /// The name of the workload file, which is also its path in the list of input files.
     pub workload: String,
     /// The plan as text, in the form that `assay check` prints.
     pub plan: String,
-    /// Length of the warm-up, which is not measured.
+    /// Length of the warm-up, which is recorded and excluded from the results.
     pub warmup: Nanos,
     /// Length of the schedule, including the warm-up; `None` if the run continues until it is
     /// interrupted.
@@ -170,7 +170,8 @@ pub struct RunFacts {
     pub notes: Vec<Note>,
     /// Excerpts of statements and tables, sorted by subject and kind.
     pub excerpts: Vec<Excerpt>,
-    /// True if the record contains the text of every file that was read before the run.
+    /// True if the record contains the text of the workload file and of every other file that was
+    /// read before the run, and all of them are in one folder or below it.
     pub keeps_files: bool,
 }
 

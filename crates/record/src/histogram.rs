@@ -41,7 +41,7 @@ impl Histograms {
         u64::from(time > HIGHEST)
     }
 
-    /// Returns a mutable reference to the times of a kind.
+    /// Returns a mutable reference to the times of the given kind.
     #[inline]
     pub fn times_mut(&mut self, kind: Kind) -> &mut Times {
         match kind {
@@ -85,12 +85,12 @@ impl Histograms {
         }
     }
 
-    /// Returns the histogram of a kind.
+    /// Returns the histogram of the given kind.
     pub fn of(&self, kind: Kind) -> Histogram<u32> {
         self.times(kind).to_histogram(kind)
     }
 
-    /// Returns the times of a kind.
+    /// Returns the times of the given kind.
     pub fn times(&self, kind: Kind) -> &Times {
         match kind {
             Kind::Response => &self.response,

@@ -16,8 +16,8 @@ pub struct InputFile {
     pub bytes: u64,
     /// SHA-256 of the content, in hexadecimal.
     pub sha256: String,
-    /// The content; `None` if it is larger than [`LONGEST_KEPT_TEXT`], is not UTF-8, or contains a
-    /// password.
+    /// The content; `None` if it is larger than [`LONGEST_KEPT_TEXT`], is not UTF-8, or may contain
+    /// a secret.
     pub text: Option<String>,
 }
 

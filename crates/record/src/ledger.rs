@@ -47,10 +47,11 @@ impl Request {
         self.noticed
     }
 
-    /// Sets the intended start and the time of noticing to `at`, as without a schedule.
+    /// Sets the intended start and the time of noticing to `at`, as a load generator with a
+    /// measurement fault would.
     ///
-    /// The engine never calls this function. Tests use it to plant a fault and to show that the
-    /// oracles detect it.
+    /// The engine does not do this in a run of a workload. The self-test does it to plant a fault
+    /// that the oracles must detect.
     pub fn with_intended_start(self, at: Stamp) -> Request {
         Request { intended: at, noticed: at, ..self }
     }
@@ -71,7 +72,8 @@ pub struct RequestEnd<'a> {
     pub done: Stamp,
     /// Numbers of rows, bytes and retries of the request.
     pub work: RequestWork,
-    /// Service times of the answered statements, in order.
+    /// Service times of the statements, in order, up to the one that ended the request with an
+    /// error. [`UNANSWERED`] stands for a statement that failed without ending the request.
     pub statements: &'a [Nanos],
     /// The account of the job at the server that received the request; `None` unless the target has
     /// several servers.
@@ -117,12 +119,13 @@ pub struct Ledger<O> {
     outlet: O,
 }
 
-/// The end of the schedule. Requests that end after it are counted in later intervals, even if the
-/// schedule ends in the middle of an interval. A window that ends with the schedule therefore
-/// counts exactly the requests that end within the window.
+/// The end of the schedule. The ends of requests from this instant on are counted in later
+/// intervals, even if the schedule ends in the middle of an interval. A window that ends with the
+/// schedule therefore counts exactly the requests that end within the window.
 #[derive(Clone, Copy, Debug)]
 struct ScheduleEnd {
     end: Stamp,
+    /// The first interval after the one in which the schedule ends.
     first: Interval,
 }
 
@@ -168,7 +171,8 @@ impl<O: Outlet> Ledger<O> {
         }
     }
 
-    /// Sets the end of the schedule. Requests that end after it are counted in later intervals.
+    /// Sets the end of the schedule. The ends of requests from this instant on are counted in later
+    /// intervals. [`Stamp::NEVER`] means that the schedule has no end.
     pub fn end_at(&mut self, end: Stamp) {
         self.schedule_end = (end != Stamp::NEVER).then(|| {
             let last = Nanos(end.since(self.zero).0.saturating_sub(1));
@@ -382,8 +386,9 @@ impl<O: Outlet> Ledger<O> {
     }
 }
 
-/// Returns the number of failed statements of a request: the one that ended the request, and those
-/// that were skipped because of an error.
+/// Returns the number of failed statements of a request: the one that ended the request, if any,
+/// and those that failed without ending it; at least 1 if the request failed. `of` is the number of
+/// all its statements.
 fn failed_statements(outcome: &Outcome, answers: &[Nanos], of: u16) -> u32 {
     if !matches!(outcome, Outcome::Failed(_)) {
         return 0;

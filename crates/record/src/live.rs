@@ -23,7 +23,7 @@ pub struct LiveState {
 pub struct LiveJob {
     /// Rate of requests that came due, per second.
     pub offered_per_s: f64,
-    /// Rate of completed requests, per second.
+    /// Rate of requests that were completed in the interval, per second.
     pub achieved_per_s: f64,
     /// Median response time in the histogram row that contains the interval; `None` if the row has
     /// no response time.

@@ -404,7 +404,7 @@ pub fn metrics_of(kind: &ComponentKind) -> [&'static [ObservedMetric]; 2] {
 }
 
 impl ObservedMetric {
-    /// Returns true if this is a metric of a kind.
+    /// Returns true if this is a metric of the given kind of component.
     pub fn belongs_to(self, kind: &ComponentKind) -> bool {
         metrics_of(kind).into_iter().flatten().any(|metric| metric.name == self.name)
     }

@@ -43,8 +43,8 @@ impl Note {
     /// Maximum length of the name of a note's author, in characters.
     pub const LONGEST_AUTHOR: usize = 100;
 
-    /// Creates a reviewer's note. The text becomes one paragraph: line ends, tabs and repeated
-    /// spaces become one space each.
+    /// Creates a reviewer's note. The text becomes one paragraph: each run of white space becomes
+    /// one space, also in the name of the author.
     ///
     /// # Errors
     /// The text or the name of the author is empty or too long, or has control characters, which a

@@ -32,7 +32,7 @@ impl StatementSet {
 pub struct StatementAnswers {
     /// Number of answers, without errors.
     pub count: u64,
-    /// True if one of them returned or changed a row.
+    /// True if the statement returned or changed a row at least once.
     pub has_rows: bool,
 }
 

@@ -10,7 +10,7 @@ use crate::timestamps::RequestTimestamps;
 /// A request that has ended, with everything that is recorded about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// Timestamps of the request. If it was never sent, only `intended` and `done` are meaningful.
+    /// Timestamps of the request. If it was never sent, `assigned` and `sent` have no meaning.
     pub timestamps: RequestTimestamps,
     /// True if the first byte of the request was sent.
     pub sent: bool,
@@ -60,7 +60,7 @@ impl Tally {
     }
 
     /// Counts a request in the interval of its intended start. `statements` are the service times
-    /// of the answered statements, in order.
+    /// of its statements, in order, or [`UNANSWERED`].
     pub fn record_start(&mut self, sample: &Sample, statements: &[Nanos]) {
         self.counts.record(sample);
         self.counts.overflows += self.histograms.record_request(sample, statements);
@@ -135,8 +135,7 @@ impl EndCounts {
     }
 }
 
-/// Marker in place of the service time of a statement that failed and was followed by further
-/// statements.
+/// Marker in place of the service time of a statement that failed without ending its request.
 pub const UNANSWERED: Nanos = Nanos::MAX;
 
 impl Histograms {
@@ -179,7 +178,8 @@ impl Default for Failures {
 }
 
 impl Failures {
-    /// The largest number of different codes; errors with further codes are counted as `other`.
+    /// Maximum number of different pairs of class and code; errors with further codes are counted
+    /// as `other` of their class.
     pub const LIMIT: usize = 64;
 
     /// Counts a request that ended in an error.

@@ -114,7 +114,8 @@ impl Thinning {
     }
 
     /// Takes a sample of the series with this number, and adds the rows that it completes to
-    /// `rows`. A sample that is not later than the previous one replaces it.
+    /// `rows`. Within a bin, the value of a sample that is not later than the previous one replaces
+    /// the value of the previous one.
     pub fn add(
         &mut self,
         series: i64,

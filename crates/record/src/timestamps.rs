@@ -14,7 +14,7 @@ pub struct RequestTimestamps {
     pub assigned: Stamp,
     /// S: time when the first byte was sent.
     pub sent: Stamp,
-    /// D: time when the last byte of the last answer had been read.
+    /// D: time when the last byte of the last answer was read, or when the request was given up.
     pub done: Stamp,
 }
 
@@ -24,7 +24,7 @@ impl RequestTimestamps {
         self.done.since(self.intended)
     }
 
-    /// Returns the service time, D − S: the time that the database takes.
+    /// Returns the service time, D − S: the time that the database and the network take.
     pub fn service(&self) -> Nanos {
         self.done.since(self.sent)
     }

@@ -26,8 +26,8 @@ pub struct AccountTotals {
     pub intervals: Vec<(Counts, EndCounts)>,
     /// Statements that returned or changed a row in the whole run.
     pub with_rows: StatementSet,
-    /// Sums over the window. Requests count by their intended start, and their ends by the time of
-    /// the end.
+    /// Sums over all intervals from the beginning of the window on, the drain included. Requests
+    /// count by their intended start, and their ends by the time of the end.
     pub window: Tally,
 }
 

@@ -57,8 +57,8 @@ impl Deadlines {
 
     /// Releases a timer.
     pub(crate) fn remove(&mut self, slot: SlotIndex) {
-        // A stale entry in the heap may refer to the slot's next owner; it is then either skipped
-        // or pushed again at the new owner's deadline.
+        // An entry of the slot may still be in the heap. When it reaches the top, it is either
+        // skipped or pushed again at the deadline of the slot's next owner.
         let queued = self.slots[slot as usize].queued;
         self.slots[slot as usize] = TimerSlot { queued, ..IDLE };
         self.free.push(slot);

@@ -93,7 +93,7 @@ impl Rt {
     }
 
     /// Fires every timer that is due at `now`, a time that the caller has already read from the
-    /// clock. A worker calls this after each completion, because timers of a thread that never goes
+    /// clock. A client calls this after each completion, because timers of a thread that never goes
     /// idle would otherwise be late.
     #[inline]
     pub fn tick(&self, now: Stamp) {

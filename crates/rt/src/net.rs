@@ -70,7 +70,7 @@ where
     ReadyFd::new(rt, S::from(socket))
 }
 
-/// Waits for the next connection to a listener.
+/// Polls for the next connection to a listener.
 ///
 /// # Errors
 /// Errors of `accept(2)`, for example if this process has reached its limit of open files.

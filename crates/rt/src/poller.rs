@@ -42,8 +42,8 @@ struct SocketSlots {
 /// The state of a socket.
 #[derive(Default)]
 struct SocketState {
-    /// The number of sockets that have had this slot. Events with another generation belong to an
-    /// earlier socket and are ignored.
+    /// The number of earlier sockets in this slot. Events with another generation belong to one of
+    /// these sockets and are ignored.
     generation: u32,
     read: DirectionState,
     write: DirectionState,

@@ -44,8 +44,9 @@ const LONGEST_LEAD: Nanos = Nanos::from_micros(250);
 /// Delay above which a wake-up is ignored: another process had the processor.
 const IGNORED_DELAY: Nanos = Nanos::from_millis(1);
 
-/// The lead grows by 1/`GROWS_BY` of its shortfall, and otherwise shrinks by 1/`SHRINKS_BY` of
-/// itself. It settles at a value that the kernel's delay exceeds about once in fifty times.
+/// If the delay exceeds the lead, the lead grows by 1/`GROWS_BY` of the difference; otherwise it
+/// shrinks by 1/`SHRINKS_BY` of itself. It settles at a value that the kernel's delay exceeds about
+/// once in fifty times.
 const GROWS_BY: u64 = 4;
 const SHRINKS_BY: u64 = 512;
 

@@ -29,7 +29,7 @@ impl<T> Slot<T> {
         }
     }
 
-    /// Waits for a value.
+    /// Waits for a value, and removes it from the slot. Only one task may wait.
     pub async fn take(&self) -> T {
         poll_fn(|context| {
             if let Some(value) = self.value.take() {

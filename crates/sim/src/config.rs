@@ -40,7 +40,7 @@ pub struct Config {
     pub errors: f64,
     /// Code of those errors.
     pub error_code: Code,
-    /// Fraction of requests that lose their connection after their service, instead of an answer.
+    /// Fraction of requests that lose their connection after their service and get no answer.
     pub disconnects: f64,
     /// Outages, counted from time zero: connections break at the beginning of an outage, and new
     /// ones are refused until its end.

@@ -86,7 +86,8 @@ pub enum AnswerKind {
 /// Overrides of the server's configuration in a statement's text.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Hints {
-    /// Exact service time.
+    /// Service time without randomness. The slowdown, the variation and the stalls of the server
+    /// still apply.
     pub service: Option<Nanos>,
     /// Number of rows.
     pub rows: Option<u64>,

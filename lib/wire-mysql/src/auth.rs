@@ -43,7 +43,8 @@ pub enum ServerKey<'a> {
     Ask,
     /// This key, as PEM.
     Known(&'a [u8]),
-    /// No key: over TCP without TLS, the login fails unless the server has the user in its cache.
+    /// No key: over TCP without TLS, a login with `caching_sha2_password` fails unless the server
+    /// has the user in its cache.
     Refuse,
 }
 
@@ -224,7 +225,7 @@ fn nonce(data: &[u8]) -> Result<Nonce, WireError> {
     without_final_zero(data)
 }
 
-/// Returns the `N` bytes of `data`, which may be followed by one zero byte and nothing else.
+/// Returns the first `N` bytes of `data`; only one zero byte may follow them.
 fn without_final_zero<const N: usize>(data: &[u8]) -> Result<[u8; N], WireError> {
     match data.split_first_chunk() {
         Some((nonce, [] | [0])) => Ok(*nonce),

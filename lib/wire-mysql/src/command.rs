@@ -10,8 +10,8 @@ use crate::opcode::{
 };
 use crate::take::FieldReader;
 
-/// A command. Executions are encoded by [`Execute`](crate::Execute) and
-/// [`BulkExecute`](crate::BulkExecute).
+/// A command. To append an execution, a client uses [`Execute`](crate::Execute) or
+/// [`BulkExecute`](crate::BulkExecute) instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command<'a> {
     /// `COM_QUIT`: ends the session. Has no reply.

@@ -2,12 +2,14 @@
 
 use std::fmt;
 
-/// An error in received bytes: they are malformed, or answering them would be insecure.
+/// An error in received bytes, which are malformed or whose answer would be insecure, or in data
+/// that cannot be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WireError {
     /// Kind of the error.
     pub kind: ErrorKind,
-    /// Position of the error in the given bytes: the number of bytes before it.
+    /// Position of the error in the given bytes: the number of bytes before it. 0 for data that
+    /// cannot be sent.
     pub offset: usize,
     /// Name of the message and the field.
     pub context: &'static str,

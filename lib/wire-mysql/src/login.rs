@@ -63,7 +63,7 @@ pub struct Session {
     pub status: Status,
 }
 
-/// The error with which a server rejects a login.
+/// An error that a server sent, with an owned message, such as the rejection of a login.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// MySQL's error code.

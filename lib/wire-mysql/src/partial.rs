@@ -16,9 +16,11 @@ const MAX_KEPT_CAPACITY: usize = 4 << 10;
 pub(crate) struct PartialPacket {
     /// The received bytes of its header and of the first byte of its payload.
     pub(crate) head: [u8; HEADER + 1],
+    /// Number of bytes received in `head`.
     pub(crate) length: u8,
-    /// Number of outstanding bytes of the payload.
+    /// Number of outstanding bytes of the payload after its first byte.
     pub(crate) left: usize,
+    /// True if the payload is buffered to be decoded; false if it is skipped.
     pub(crate) is_gathered: bool,
 }
 
@@ -46,8 +48,8 @@ impl PartialPacket {
 pub(crate) struct GatheredPayload(Vec<u8>);
 
 impl GatheredPayload {
-    /// Appends a piece of the payload of `packet`. Of an ERR packet, only the part that is read is
-    /// kept.
+    /// Appends a piece of the payload of `packet`. Of an ERR packet, only the first
+    /// [`MAX_READ_ERROR`] bytes are kept.
     #[cold]
     pub(crate) fn push(&mut self, packet: PartialPacket, piece: &[u8]) {
         let [.., first] = packet.head;

@@ -40,7 +40,7 @@ use crate::row::{BinaryRow, NULL, Row, TextRow};
 use crate::sink::{ResultEnd, Sink};
 use crate::take::FieldReader;
 
-/// Maximum number of commands that wait for their replies.
+/// Maximum number of commands that wait for their replies while an earlier reply is read.
 pub const MAX_EXPECTED: usize = 1 << 16;
 
 /// Longest packet that must be read as a whole and is neither a row nor an ERR, in bytes.

@@ -1,8 +1,8 @@
 //! Encryption of a password with the server's RSA key.
 //!
 //! Protocol manual: "Caching SHA-2 Pluggable Authentication": the password and a zero byte are
-//! XORed with the nonce, then encrypted with OAEP and SHA-1. The key comes from the server and is
-//! validated here, byte by byte, before it is used: RFC 7468 (PEM), RFC 8017 A.1.1
+//! XORed with the nonce, then encrypted with OAEP and SHA-1. The key may come from the server, so
+//! it is validated here, byte by byte, before it is used: RFC 7468 (PEM), RFC 8017 A.1.1
 //! (`RSAPublicKey`), RFC 5280 4.1.2.7 (`SubjectPublicKeyInfo`).
 
 use std::convert::Infallible;

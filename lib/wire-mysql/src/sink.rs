@@ -24,7 +24,8 @@ pub struct ResultEnd {
 /// A receiver of the contents of replies. Borrowed arguments are valid during the call.
 pub trait Sink {
     /// Returns true if rows and columns are wanted; otherwise they are skipped. Called for each row
-    /// and column: it should return a constant or a field, and must not change within a reply.
+    /// and column, so an implementation should return a constant or a field. The result must not
+    /// change within a reply.
     #[inline]
     fn wants_rows(&self) -> bool {
         false

@@ -1,4 +1,4 @@
-//! Rows for COPY in its text format. Chapter "COPY", section "Text Format".
+//! Rows for COPY in its text format. Manual page of the command COPY, section "Text Format".
 //!
 //! A row is a line, its fields are separated by tabs, NULL is `\N`. Characters with a special
 //! meaning are escaped with a backslash.
@@ -6,9 +6,9 @@
 use crate::Value;
 use crate::value::append_text;
 
-/// A writer of rows in COPY's text format, which appends to a buffer: either to the one that
-/// [`frontend::copy_data`](crate::frontend::copy_data) passes, or to a separate one that is sent
-/// later with `copy_data`.
+/// A writer of rows in COPY's text format, which appends to a buffer: to the buffer that
+/// [`frontend::copy_data`](crate::frontend::copy_data) passes to its closure, or to a separate
+/// buffer whose content is sent later with `copy_data`.
 #[derive(Debug)]
 pub struct CopyText<'o> {
     out: &'o mut Vec<u8>,

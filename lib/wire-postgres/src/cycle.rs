@@ -1,16 +1,19 @@
 //! The grammar of a server's replies. Chapters "Message Flow", "Simple Query" and "Extended Query".
 //!
 //! ```text
-//! query    = { statement } , ( CommandComplete | EmptyQueryResponse | ErrorResponse ) , ready
-//! extended = { ParseComplete | CloseComplete | description
-//!            | BindComplete , [ columns ] , result } , [ ErrorResponse ] , ready
-//! result   = { DataRow } , ( CommandComplete | EmptyQueryResponse | PortalSuspended )
-//!          | CopyInResponse , ( the client's CopyDone ) , CommandComplete
-//!          | CopyOutResponse , { CopyData } , CopyDone , CommandComplete
+//! query       = statement , { statement } , ReadyForQuery
+//! statement   = [ RowDescription , { DataRow } ] , ( CommandComplete | EmptyQueryResponse ) | copy
+//! extended    = { ParseComplete | CloseComplete | description
+//!               | BindComplete , [ columns ] , { result } } , ReadyForQuery
+//! description = ParameterDescription , columns
+//! columns     = RowDescription | NoData
+//! result      = { DataRow } , ( CommandComplete | EmptyQueryResponse | PortalSuspended ) | copy
+//! copy        = CopyInResponse , ( the client's CopyDone ) , CommandComplete
+//!             | CopyOutResponse , { CopyData } , CopyDone , CommandComplete
 //! ```
 //!
-//! Notices, notifications and settings may occur anywhere; only ReadyForQuery may follow an
-//! ErrorResponse.
+//! Notices, notifications and settings may occur anywhere. An ErrorResponse may replace the rest of
+//! the reply at any point; after it, only ReadyForQuery or a further ErrorResponse may follow.
 //!
 //! A statement that was described without columns may still return rows: `fetch` does, if its
 //! cursor was declared after the description. All rows of a result have the same number of columns.
@@ -185,6 +188,7 @@ pub(crate) struct Grammar {
     columns: Option<u16>,
 }
 
+/// The part of a reply that is expected next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
     /// No reply is expected.
@@ -489,8 +493,8 @@ impl Grammar {
     }
 }
 
-/// Returns true if a text contains only spaces, comments and semicolons. Section "Lexical
-/// Structure", "Comments".
+/// Returns true if a text contains only spaces, comments and semicolons. PostgreSQL manual, chapter
+/// "SQL Syntax", section "Comments".
 #[inline]
 fn has_no_command(text: &str) -> bool {
     match text.as_bytes() {

@@ -16,15 +16,15 @@ pub(crate) const HEADER: usize = 5;
 /// synchronization, and so does this crate.
 pub(crate) const MAX_SHORT_BODY: u32 = 30_000;
 
-/// Longest body of a message that must be read as a whole, in bytes: descriptions, and all messages
-/// before a session has begun.
+/// Longest body of a message that must be read as a whole, in bytes: descriptions, notifications,
+/// and all messages before a session has begun.
 pub(crate) const MAX_WHOLE_BODY: u32 = 1 << 20;
 
 /// Longest body of an error, in bytes; it can contain any text that a statement raises.
 pub(crate) const MAX_REPORT_BODY: u32 = 16 << 20;
 
-/// Longest body of a message of rows or of COPY, and of a client's message, in bytes: the limit of
-/// an Int32.
+/// Longest body of a row, of COPY's data, and of a client's Bind, Parse or Query, in bytes: the
+/// limit of an Int32.
 pub(crate) const MAX_BODY: u32 = i32::MAX as u32 - 4;
 
 /// A framed message.
@@ -83,7 +83,7 @@ pub(crate) fn first_message<'a>(
     Ok(body.map(|body| Frame { tag, body, length: HEADER.saturating_add(body.len()) }))
 }
 
-/// Appends a message of a type with the body that `write` appends.
+/// Appends a message of the given type with the body that `write` appends.
 pub(crate) fn message(
     out: &mut Vec<u8>,
     tag: u8,

@@ -2,8 +2,8 @@
 //!
 //! No sockets, no clock, no tasks: encoders append to a `Vec<u8>`, decoders borrow from a `&[u8]`
 //! and return the number of bytes consumed. No bytes make them panic, read past their end, or
-//! allocate by a length that the other side wrote. Chapter names refer to the part
-//! "Frontend/Backend Protocol" of the PostgreSQL manual.
+//! allocate by a length that the other side wrote. The chapters that comments name are sections of
+//! "Frontend/Backend Protocol" in the PostgreSQL manual, unless the comment names another place.
 //!
 //! ```text
 //!  client                                                          server

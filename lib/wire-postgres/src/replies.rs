@@ -20,8 +20,9 @@ pub trait Sink {
     /// Called when a command was completed.
     fn complete(&mut self, completion: Completion<'_>);
 
-    /// Called when a statement failed; the server skips everything up to the next Sync. After an
-    /// error that [ends the session](crate::Severity::ends_session) nothing follows.
+    /// Called when a statement failed; the server skips the rest of the request, up to its Sync or
+    /// the end of its Query. After an error that [ends the
+    /// session](crate::Severity::ends_session) nothing follows.
     fn error(&mut self, report: Report<'_>);
 
     /// Called when the server is ready for the next statement.
@@ -44,8 +45,8 @@ pub trait Sink {
     }
 
     /// Returns true if a wanted row, or part of COPY's data, of `length` bytes may be held in the
-    /// buffer until it is complete. If not, it is skipped like one that is [too
-    /// long](Sink::too_long). Called each time that a piece of this row or part arrives.
+    /// buffer until it is complete. If not, the row or part is skipped as if it were [too
+    /// long](Sink::too_long). Called each time that a piece of an incomplete row or part arrives.
     #[inline]
     fn can_hold(&mut self, _length: usize) -> bool {
         true
@@ -138,7 +139,7 @@ pub struct Replies {
     skip: usize,
     /// Number of rows that the running command has returned.
     returned: u64,
-    /// Length of the first incomplete message, in bytes.
+    /// Number of bytes that the buffer must contain before more of it can be read.
     needed: usize,
     /// The messages allowed in reply to the first outstanding request.
     grammar: Grammar,
@@ -177,8 +178,9 @@ impl Replies {
         self.grammar.is_idle() && self.skip == 0
     }
 
-    /// Returns the number of bytes that the buffer must contain to read its first message, after a
-    /// [`read`](Replies::read) that left some bytes. At most 16 MiB.
+    /// Returns the number of bytes that the buffer must contain before more of it can be read,
+    /// after a [`read`](Replies::read) that left some bytes. At most 16 MiB and the header of a
+    /// message.
     #[inline]
     pub fn needed(&self) -> usize {
         self.needed
@@ -431,7 +433,7 @@ impl Replies {
     }
 }
 
-/// Length of the number of columns at the beginning of a row or a description, in bytes.
+/// Size of the column count at the beginning of a row or a row description, in bytes.
 const COUNT: usize = 2;
 
 /// Returns the error for a body without room for the number of columns.

@@ -45,7 +45,8 @@ pub enum LoginProgress {
     /// after encryption has begun or was refused. Bytes after the request are not encrypted: a
     /// server that accepts must not read them (CVE-2021-23214).
     TlsRequested,
-    /// The client requests encryption with GSSAPI. The reply is the same as to a request for TLS.
+    /// The client requests encryption with GSSAPI. The caller refuses it as it refuses TLS, and
+    /// continues. [`SslAnswer::Accepted`](crate::SslAnswer::Accepted) is no answer to this request.
     GssRequested,
     /// The client requests the cancellation of another session's statement, and disconnects.
     CancelRequested(BackendKey),

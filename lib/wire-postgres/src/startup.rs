@@ -52,10 +52,10 @@ pub struct Login<'l> {
 pub enum Channel<'l> {
     /// A connection that others can read: the password is never sent in clear text.
     Open,
-    /// A connection that others cannot read: it has no TLS, or a certificate that does not allow
-    /// channel binding.
+    /// A connection that others cannot read, without channel binding: it is local, or has TLS with
+    /// a certificate that does not allow channel binding.
     Plain,
-    /// A connection with TLS.
+    /// A connection with TLS and channel binding.
     Tls {
         /// Hash of the server's certificate, as defined by RFC 5929 for `tls-server-end-point`. It
         /// allows SCRAM to detect an attacker between client and server.
@@ -189,7 +189,8 @@ impl<'l> Startup<'l> {
     /// Appends the StartupMessage.
     ///
     /// # Errors
-    /// A name or a value contains a zero byte.
+    /// A name or a value contains a zero byte, the name of a setting is empty, or the message is
+    /// longer than a server reads.
     pub fn begin(login: Login<'l>, out: &mut Vec<u8>) -> Result<Startup<'l>, WireError> {
         let database = login.database.map(|database| ("database", database));
         let names = [("user", login.user)].into_iter().chain(database);

@@ -44,7 +44,7 @@ struct Slot {
     value: usize,
     /// Offset of the constant bytes after the value.
     end: usize,
-    /// Offset of the value's format code; valid for types of fixed width.
+    /// Offset of the value's format code.
     format: usize,
 }
 
@@ -129,7 +129,7 @@ impl Template {
         self.cycles.len()
     }
 
-    /// Registers the request as sent with a reader of replies.
+    /// Makes a reader of replies expect the reply to this request.
     #[inline]
     pub fn expect(&self, replies: &mut Replies) {
         self.cycles.iter().for_each(|cycle| replies.expect(*cycle));
@@ -162,7 +162,7 @@ impl Template {
     /// instead.
     ///
     /// # Errors
-    /// A value is missing or does not fit its type.
+    /// A value is missing, surplus, or does not fit its type.
     #[inline]
     fn fill_fixed<'v>(
         &self,

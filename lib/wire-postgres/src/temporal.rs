@@ -1,6 +1,6 @@
 //! Dates and times in PostgreSQL's representation: days and microseconds since the year 2000.
-//! Chapter "Date/Time Types"; the binary forms are those of PostgreSQL's `timestamp_recv` and
-//! similar functions.
+//! PostgreSQL manual, "Date/Time Types"; the binary forms are those of the server's functions
+//! `timestamp_recv`, `date_recv` and `time_recv`.
 //!
 //! Only the ISO form is parsed, as it has the same meaning under every setting: `2024-02-29`,
 //! `13:45:00.25`, both with a space or a `T` between them, and a zone if the type has one. A server
@@ -118,7 +118,7 @@ fn fraction(text: &[u8]) -> Option<(i64, &[u8])> {
     (unit < SECOND).then_some((fraction, rest))
 }
 
-/// Parses `Z`, `+HH`, `-HH` or `+HH:MM`. Returns the microseconds east of Greenwich.
+/// Parses `Z`, `±HH` or `±HH:MM`. Returns the offset east of Greenwich, in microseconds.
 fn zone(text: &[u8]) -> Option<i64> {
     if text == b"Z" {
         return Some(0);

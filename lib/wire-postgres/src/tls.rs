@@ -16,7 +16,7 @@ pub enum SslAnswer {
 /// # Errors
 /// The reply is any other byte, or more bytes follow it. An `E` begins an error message, which a
 /// client must not display because it is not authenticated. Additional bytes were sent before
-/// encryption began and would be mistaken for the server's (CVE-2021-23222).
+/// encryption began, and would be mistaken for encrypted bytes of the server (CVE-2021-23222).
 pub fn ssl_answer(bytes: &[u8]) -> Result<Option<SslAnswer>, WireError> {
     let context = "the answer to SSLRequest";
     let answer = match bytes.first() {
@@ -31,7 +31,8 @@ pub fn ssl_answer(bytes: &[u8]) -> Result<Option<SslAnswer>, WireError> {
     }
 }
 
-/// Appends the reply to an SSLRequest or a GSSENCRequest.
+/// Appends the reply to an SSLRequest, or the refusal of a GSSENCRequest. A server that accepts a
+/// GSSENCRequest sends a different byte (`G`).
 pub fn answer_ssl(out: &mut Vec<u8>, answer: SslAnswer) {
     out.push(match answer {
         SslAnswer::Accepted => b'S',

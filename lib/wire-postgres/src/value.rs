@@ -152,7 +152,7 @@ impl fmt::Display for ValueError {
 
 impl std::error::Error for ValueError {}
 
-/// The way in which a value fits the slot of its parameter.
+/// The form in which a value is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EncodedForm {
     /// The value was written in binary.

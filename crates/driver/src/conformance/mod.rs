@@ -1,8 +1,9 @@
 //! Conformance suite for the driver traits.
 //!
-//! All drivers pass the same suite. A [`Fixture`] provides the parts that differ between databases:
-//! a statement that is rejected, one that never ends, a way to lose a connection. A driver whose
-//! database stores data also passes the cases for a [`StoringFixture`].
+//! The drivers of all databases pass the same suite; the null driver and the driver of programs do
+//! not take part. A [`Fixture`] provides the parts that differ between databases: a statement that
+//! is rejected, a statement that never ends, a way to lose a connection. A driver whose database
+//! stores data also passes the cases for a [`StoringFixture`].
 //!
 //! A case is a function from a [`CaseContext`] to a [`Verdict`], independent of the test harness:
 //! [`in_real_time`] and [`in_virtual_time`] run one. The macros
@@ -57,10 +58,10 @@ pub trait StoringFixture: Fixture {
     /// Returns the type of a column of doubles.
     fn real(&self) -> &'static str;
 
-    /// Returns the type of a column of texts of up to a megabyte.
+    /// Returns the type of a column for texts of up to a megabyte.
     fn text(&self) -> &'static str;
 
-    /// Returns a driver for the same database with a lock timeout of a few milliseconds.
+    /// Returns a driver for the same database with a lock timeout of at most 20 ms.
     fn with_short_lock_timeout(&self) -> Self::Driver;
 
     /// Returns true if the driver counts waits for locks in a reply.

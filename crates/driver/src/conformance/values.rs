@@ -211,7 +211,7 @@ pub async fn requested_rows_are_captured<F: StoringFixture>(
     let failing = steps().into_iter().chain([execute_with(bad, 0, 0)]);
     for mut work in [work(steps(), &[]), work(failing, &[])] {
         work.capture = RowMemory::default().buffer();
-        // The second statement fails, which another case checks.
+        // The second request fails; another case checks its error.
         let _ = connection.run(&mut work).await;
         let found = captured(&work.capture);
         ensure!(found == expected, "{expected:?} is returned and {found:?} captured");

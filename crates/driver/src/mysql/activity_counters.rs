@@ -2,8 +2,9 @@
 //!
 //! The servers do not count transactions: `Handler_commit` counts each engine's part of a
 //! transaction separately, and leaves out transactions that touched no table. Two counters can be
-//! reconciled exactly with Assay's counts: `Com_commit` counts `commit` statements, and `Questions`
-//! counts all commands except preparations. The command that ends a session is counted too. Both
+//! reconciled with Assay's counts: `Com_commit` counts `commit` statements, and `Questions` counts
+//! all commands that Assay sends, except preparations. MariaDB also counts the command that ends a
+//! session. For MySQL this has not been measured, so the count is compared with a range. Both
 //! counters are up to date whenever they are read.
 
 use base::Nanos;
@@ -61,7 +62,7 @@ fn capacity(variables: &Table) -> Option<f64> {
     number(variables, "innodb_redo_log_capacity").or(by_files)
 }
 
-/// Counters that were read, and the number of our own unprepared statements so far.
+/// Counters that were read, and the number of our unprepared statements outside of requests so far.
 struct StatusReading {
     status: Table,
     questions: f64,

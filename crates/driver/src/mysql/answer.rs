@@ -94,10 +94,11 @@ impl Columns {
                         Field::Bytes(bytes) => Kept::Bytes(bytes),
                         Field::Unsigned(number) => match i64::try_from(number) {
                             Ok(number) => Kept::Int(number),
-                            Err(_) => shown(&number, text),
+                            Err(_) => shown(format_args!("{number}"), text),
                         },
-                        // A conversion to a double would add digits.
-                        Field::Float(number) => shown(&number, text),
+                        // A conversion to a double would add digits. `Debug` writes a float as a
+                        // double is written: `2.0` and `1e30`.
+                        Field::Float(number) => shown(format_args!("{number:?}"), text),
                         Field::Temporal(bytes) => {
                             temporal::write(column, decimals, bytes, text);
                             Kept::Bytes(text.as_bytes())
@@ -111,10 +112,10 @@ impl Columns {
     }
 }
 
-fn shown<'t>(number: &impl std::fmt::Display, text: &'t mut String) -> Kept<'t> {
+fn shown<'t>(number: std::fmt::Arguments<'_>, text: &'t mut String) -> Kept<'t> {
     use std::fmt::Write as _;
     // Writing into a String cannot fail.
-    let _ = write!(text, "{number}");
+    let _ = text.write_fmt(number);
     Kept::Bytes(text.as_bytes())
 }
 
@@ -278,7 +279,7 @@ impl OutcomeSink for FullReply {
 
 #[cfg(test)]
 mod tests {
-    use base::RowMemory;
+    use base::{RowMemory, RowPart};
     use wire_mysql::{BinaryRow, ColumnType};
 
     use super::*;
@@ -309,6 +310,31 @@ mod tests {
         assert_eq!(kept(10), Ok(()));
         assert_eq!(kept(11), Err(ErrorKind::Trailing));
         assert_eq!(kept(9), Err(ErrorKind::Truncated));
+    }
+
+    /// Expects single-precision numbers in the form of double-precision ones, with fewer digits.
+    #[test]
+    fn floats_are_written_as_reals_and_large_integers_without_a_point() {
+        let written = |column_type: ColumnType, flags: u16, value: Field<'_>| {
+            let mut columns = Columns::default();
+            columns.push(&ColumnDefinition { column_type, flags, ..NUMBER });
+            let (mut row, mut kept) = (Vec::new(), RowMemory::default().buffer());
+            BinaryRow::encode(&mut row, [value]);
+            columns.copy_row(Row::Binary(BinaryRow(&row)), &mut kept).expect("a row");
+            let first = kept.parts().next();
+            match first {
+                Some(RowPart::Field(Kept::Bytes(text))) => {
+                    String::from_utf8_lossy(text).into_owned()
+                }
+                other => format!("{other:?}"),
+            }
+        };
+        let float = |number: f32| written(ColumnType::FLOAT, 0, Field::Float(number));
+        let floats = [2.0, 0.1, -0.0, 1e30, 16_777_216.0, 1.5e-9].map(float);
+        assert_eq!(floats, ["2.0", "0.1", "-0.0", "1e30", "16777216.0", "1.5e-9"]);
+        let largest = Field::Unsigned(u64::MAX);
+        let unsigned = ColumnDefinition::UNSIGNED;
+        assert_eq!(written(ColumnType::LONGLONG, unsigned, largest), "18446744073709551615");
     }
 
     /// Checks that columns do not accumulate, because a reply of many results would then need

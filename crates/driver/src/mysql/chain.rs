@@ -64,8 +64,8 @@ struct PipelineSink<'a> {
     /// The statements with rows, also those of the earlier parts of the chain.
     with_rows: StatementSet,
     began: Stamp,
-    /// Times from `began` until each answer of this part of the chain. They are appended to the
-    /// times of the earlier parts.
+    /// Times of the statements in the earlier parts of the chain, then those of this part. The time
+    /// of a statement runs from the `began` of its part until the statement is answered.
     times: Vec<Nanos>,
     /// Number of answers whose times were added.
     noted: usize,
@@ -243,7 +243,7 @@ impl MysqlConnection {
         }
     }
 
-    /// Commits, and turns autocommit on again.
+    /// Turns autocommit on again, which commits an open transaction.
     async fn release(&mut self, reply: &mut Reply) -> Result<(), Error> {
         let (done, _) = self.ask_text(AUTOCOMMIT_ON, reply).await?;
         self.is_autocommit_off = false;

@@ -136,8 +136,8 @@ impl Connection for MysqlConnection {
 
     async fn close(mut self) {
         // The server sends something to an idle session only when it ends the session, because the
-        // session was killed, or idle for too long. It then counts no further command of this
-        // session.
+        // session was killed, or idle for too long. The server then counts no further command of
+        // this session.
         if self.line.replies.is_idle() && self.line.channel.has_input().await {
             return;
         }

@@ -97,8 +97,8 @@ pub(super) fn class_and_code_in_login(refusal: &Refusal) -> (Class, Code) {
 /// codes.
 fn class_of_code(refusal: &Refusal) -> Option<Class> {
     Some(match refusal.code {
-        // Lock wait timeout; record has changed since it was read; XA rolled back after a timeout
-        // or a deadlock; NOWAIT; veto of a group or a cluster. TiDB's: 8022, 8028, 9007.
+        // Lock wait timeout; deadlock; record has changed since it was read; XA rolled back after a
+        // timeout or a deadlock; veto of a group or a cluster; NOWAIT. TiDB's: 8022, 8028, 9007.
         1205 | 1213 | 1020 | 1613 | 1614 | 3101 | 3572 | 8022 | 8028 | 9007 => Class::Conflict,
         // Duplicates of several kinds, and check constraints.
         1022 | 1062 | 1169 | 1586 | 1761 | 1762 | 3819 | 4025 => Class::Constraint,
@@ -107,9 +107,9 @@ fn class_of_code(refusal: &Refusal) -> Option<Class> {
         // A limit of the user, on connections or on questions.
         1226 if mentions(refusal, "connections") => Class::TooManyConnections,
         1226 => Class::Server,
-        // Shutdown; host blocked; forced close; aborted; killed; packet too large, after which the
-        // server closes the connection; client-side errors, as sent by proxies; killed; offline;
-        // idle.
+        // Shutdown (two codes); forced close; host blocked; aborted; packet too large, after which
+        // the server closes the connection; aborted; killed; client-side errors, as sent by proxies
+        // (two codes); offline; killed; idle.
         1053 | 1079 | 1080 | 1129 | 1152 | 1153 | 1184 | 1927 => Class::Disconnect,
         2006 | 2013 | 3032 | 3169 | 4031 => Class::Disconnect,
         // No disk, memory or file; not a node of the cluster; full; crashed; limits.

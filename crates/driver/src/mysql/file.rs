@@ -29,7 +29,7 @@ impl AllowedFiles<'_> {
     /// Opens the file that the server requests, if the statement names it.
     ///
     /// # Errors
-    /// The statement does not name it, or the operating system has no thread for reading it.
+    /// The statement does not name the file, or the operating system has no thread for reading it.
     pub(super) fn open(self, wanted: &[u8]) -> Result<Pieces, Error> {
         let named = script::loaded_file(self.statement);
         match named.filter(|named| named.as_bytes() == wanted) {

@@ -42,7 +42,7 @@ impl Rows {
 /// The reply to the LOAD DATA of a batch.
 #[derive(Clone, Copy, Debug)]
 struct StoredBatch {
-    /// Number of rows stored, as the server reports it; a replaced row counts too.
+    /// Number of rows stored, as the server reports it; a row that replaces another counts twice.
     rows: u64,
     /// Number of warnings.
     warnings: u16,
@@ -117,7 +117,7 @@ impl MysqlConnection {
             let loaded = match self.load_batch(&text, batches, &mut rows, &mut reply).await {
                 Ok(_) if into.duplicates == Duplicates::Ignore => Ok(()),
                 Ok(StoredBatch { warnings: 1.., .. }) => Err(self.first_warning(&mut reply).await),
-                // A row that replaces another one counts twice.
+                // The number is known only for `Fail`: a row that replaces another counts twice.
                 Ok(StoredBatch { rows: stored, .. })
                     if into.duplicates == Duplicates::Fail && stored != rows.count =>
                 {

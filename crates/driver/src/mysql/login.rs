@@ -184,8 +184,8 @@ fn login_impossible(
     Error::new(Class::Statement, Code::new(code), message)
 }
 
-/// A request to kill a session, whatever it is doing. KILL QUERY is not enough: a server that has
-/// not begun the statement ignores it.
+/// A request to kill a session, whatever the session is doing. KILL QUERY is not enough: a server
+/// that has not begun the statement ignores this command.
 #[derive(Debug)]
 pub(super) struct KillRequest {
     pub(super) config: Arc<ServiceConfig>,

@@ -1,7 +1,7 @@
 //! A lexer for statements, used to detect placeholders, files to load and returned rows without the
 //! server.
 //!
-//! It separates words, strings and other characters as the server does (MySQL manual, "Lexical
+//! It separates words, strings and other characters as the server does (MySQL manual, "Language
 //! Structure"): a question mark in a string is not a placeholder, and a comment names no file.
 
 /// A token of a statement.
@@ -47,8 +47,8 @@ pub(super) fn loaded_file(sql: &str) -> Option<String> {
 /// First words of the statements that cannot succeed without a result.
 const ALWAYS_WITH_RESULT: [&str; 5] = ["select", "with", "values", "table", "show"];
 
-/// Returns true if the statement cannot succeed without a result, provided that the server has
-/// described columns of it.
+/// Returns true if the statement, for which the server has described result columns, cannot succeed
+/// without a result.
 ///
 /// False for data-changing statements with `returning`: MariaDB answers a `delete` with an OK if it
 /// finds, without reading the table, that no row matches. False for `select … into`: a server may

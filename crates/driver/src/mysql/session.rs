@@ -61,7 +61,7 @@ pub(super) enum Statement {
         /// The text, if it loads a file; otherwise empty.
         loads: Box<str>,
     },
-    /// A statement without values that the server cannot prepare.
+    /// A statement that has no placeholders and that the server cannot prepare.
     Text(Box<str>),
 }
 
@@ -399,7 +399,7 @@ impl MysqlConnection {
     }
 
     /// Sends the appended commands and returns the complete reply, whose rows are expected to be
-    /// few.
+    /// few. `text` is the statement: the server may request only a file that it names.
     pub(super) async fn ask(
         &mut self,
         text: &str,
@@ -438,7 +438,8 @@ impl MysqlConnection {
         Ok(whole.table.into_table())
     }
 
-    /// Sends the appended commands and returns the complete reply; `table` holds its rows.
+    /// Sends the appended commands and returns the complete reply. `table` holds the rows; the
+    /// server may request only a file that the statement `text` names.
     async fn ask_for(
         &mut self,
         table: TableReader,

@@ -46,8 +46,8 @@ const TRANSACTIONS: &str = "select d.xact_commit, d.xact_rollback, \
 const LOG: &str = "select case when pg_is_in_recovery() then null \
     else pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') end";
 
-/// Returns the query for the numbers of timed and of requested checkpoints. A checkpoint is mostly
-/// requested because of much WAL.
+/// Returns the query for the numbers of timed and of requested checkpoints. Most requested
+/// checkpoints are caused by the amount of WAL.
 fn checkpoints(version: u32) -> &'static str {
     match version {
         ..=16 => "select checkpoints_timed, checkpoints_req from pg_stat_bgwriter",

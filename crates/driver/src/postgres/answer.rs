@@ -23,7 +23,7 @@ pub(super) struct StatementOutcome {
     pub(super) rows: u64,
     /// Number of completed commands.
     pub(super) completed: u32,
-    /// Completed commands with rows, each by its number among the completed ones.
+    /// Completed commands with rows, each by its index among the completed commands.
     pub(super) with_rows: StatementSet,
     /// The first error.
     pub(super) error: Option<Box<OwnedReport>>,
@@ -94,7 +94,7 @@ impl Sink for Answer<'_> {
 #[derive(Debug, Default)]
 pub(super) struct FullReply {
     pub(super) outcome: StatementOutcome,
-    /// Rows stored by the last command, if the server has reported their number.
+    /// Number of rows stored by the last command, if the server has reported it.
     pub(super) stored: Option<u64>,
     /// Types of the statement's parameters.
     pub(super) parameters: Vec<Oid>,

@@ -104,10 +104,10 @@ impl PostgresConnection {
 
     /// Loads each batch with one COPY.
     ///
-    /// The first rows of the next batch are generated while the previous batch is committed. They
+    /// The first rows of the next batch are generated while the current batch is committed. They
     /// are sent only after the server's answer to the commit: a pooler that assigns sessions per
     /// transaction gives the session to another client after that answer, and would never answer
-    /// data sent before it. Chapter "COPY Operations".
+    /// data sent before it. Protocol chapter "COPY Operations".
     async fn copy(&mut self, into: &Insert<'_>, batches: &mut impl Batches) -> Result<(), Error> {
         let text = format!("copy {} ({}) from stdin", into.table, into.columns.join(", "));
         let (mut values, mut piece) = (Values::new(), Vec::new());

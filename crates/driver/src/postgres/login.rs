@@ -186,11 +186,11 @@ const MOST_ATTEMPTS: u32 = 7;
 /// A request to cancel the running statement of a session (chapter "Canceling Requests in
 /// Progress").
 ///
-/// A server ignores a cancellation that arrives before it has begun the statement, and then runs
-/// it. The request is therefore repeated until the session has ended. Our side of the session's
-/// socket is closed, so the session ends as soon as it is idle. The socket is closed only when the
-/// server has answered something: a pooler forgets the session of a client that has hung up, and
-/// could not pass on a repeated request.
+/// A server that has not begun the statement ignores a cancellation, and runs the statement later.
+/// The request is therefore repeated until the session has ended. Our side of the session's socket
+/// is closed, so the session ends as soon as it is idle. The socket is closed only when the server
+/// has answered something: a pooler forgets the session of a client that has hung up, and could not
+/// pass on a repeated request.
 #[derive(Debug)]
 pub(super) struct Cancel {
     pub(super) service: Arc<Service>,

@@ -443,8 +443,8 @@ impl PostgresConnection {
         Ok(table)
     }
 
-    /// Sends the appended query or extended-protocol messages and returns the complete answer;
-    /// `text` is the text in them, and `table` holds its rows.
+    /// Sends the appended query or extended-protocol messages and returns the complete answer.
+    /// `text` is the text in these messages, and `table` holds the rows of the answer.
     pub(super) async fn ask(&mut self, text: &str, table: TableReader) -> Result<FullReply, Error> {
         let mut whole = FullReply::read_by(table);
         self.exchange(&mut whole, &mut Reply::default()).await?;

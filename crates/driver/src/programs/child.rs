@@ -150,8 +150,8 @@ pub(super) fn is_found(word: &str, folder: &Path) -> bool {
 /// A started program. Dropping it terminates the program's whole process group.
 struct Program {
     child: Child,
-    /// Process handle, readable once the program has ended. The program is not reaped before `reap`
-    /// is called, which keeps its process and group numbers from being reused.
+    /// Process handle, readable once the program has ended. Only `reap` and `end` reap the program;
+    /// until then, its process and group numbers are not reused.
     handle: OwnedFd,
     stderr: Option<ChildStderr>,
     words: Tail,
@@ -281,7 +281,7 @@ fn readable<F: AsFd>(file: &F) -> PollFd<'_> {
     PollFd::new(file, PollFlags::IN)
 }
 
-/// Waits until one of `files` is ready, at most `at_most`.
+/// Waits until one of `files` is ready, at most `at_most`, which must be shorter than a second.
 fn wait_for(files: &mut [PollFd<'_>], at_most: Option<Nanos>) {
     let at_most = at_most.map(|time| Timespec { tv_sec: 0, tv_nsec: time.0 as _ });
     while poll(files, at_most.as_ref()) == Err(Errno::INTR) {}

@@ -125,7 +125,7 @@ impl Programs {
     }
 
     /// Runs a command that is not measured, in this environment, and waits for its end. When
-    /// `is_given_up` returns true, its whole process group is terminated.
+    /// `is_given_up` returns true, the command's whole process group is terminated.
     ///
     /// # Errors
     /// The command cannot be started, was given up (class `Timeout`), or ended with an error; the
@@ -185,8 +185,8 @@ impl Driver for Programs {
         false
     }
 
-    /// Counts both ends of the pipe to its thread, and the files that become the program's streams:
-    /// a pipe for its stdin, `/dev/null`, and a pipe for its stderr.
+    /// Counts both ends of the pipe to the connection's thread, and the files that become the
+    /// program's streams: a pipe for its stdin, `/dev/null`, and a pipe for its stderr.
     fn files(&self) -> u32 {
         7
     }

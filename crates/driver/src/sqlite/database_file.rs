@@ -9,17 +9,17 @@ use guardian::TemporaryFolder;
 
 use crate::Error;
 
-/// A database file that exists or can be created, by its absolute path. A relative path would
-/// depend on the working directory, and SQLite interprets `file:…` and `:memory:` itself.
+/// A database file that exists or can be created. Its path is absolute: a relative path would
+/// depend on the working directory, and SQLite would interpret `file:…` and `:memory:` itself.
 #[derive(Debug)]
 pub(super) struct DatabaseFile {
     pub(super) path: PathBuf,
     /// True if the file did not exist.
     pub(super) is_new: bool,
     /// The temporary folder, removed when this is dropped; `None` for a file that the URL names.
-    /// With a folder instead of a file, the files that SQLite creates next to the database are
-    /// removed too, and the thread of an abandoned connection that is still ending cannot create
-    /// any afterwards.
+    /// Because the whole folder is removed, the files that SQLite creates next to the database are
+    /// removed too. The thread of an abandoned connection may still be ending, and then cannot
+    /// create such files again.
     folder: Option<TemporaryFolder>,
 }
 

@@ -23,9 +23,9 @@ pub(super) fn fault(error: rusqlite::Error) -> Error {
     Error::new(class(code), Code::new(name(code)), words)
 }
 
-/// Converts an error of opening a database; the database counts as unreachable, whatever the
-/// reason. SQLite does not report why it could not open a file, so the file is opened once more
-/// without SQLite.
+/// Converts an error of opening a database. The class is `TooManyConnections` if no file descriptor
+/// is left; otherwise `Disconnect`, whatever the reason. SQLite does not report why it could not
+/// open a file, so the file is opened once more without SQLite.
 pub(super) fn fault_at_connect(path: &Path, error: rusqlite::Error) -> Error {
     let (code, words) = code_and_message(error);
     let file = path.display();

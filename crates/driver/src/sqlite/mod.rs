@@ -1,10 +1,10 @@
 //! The driver of SQLite in this process: `sqlite:FILE`, or `sqlite:` for a temporary file.
 //!
 //! SQLite is a library whose calls block, so each connection has its own thread. A request is
-//! handed to the thread as a whole and back again (module `mailbox`). The thread stamps the start
-//! (S) and the end (D), so the service time contains SQLite's work without the handoffs, which
-//! count as the generator's own lag. Waiting for another connection's lock is service time, and is
-//! counted.
+//! handed to the thread as a whole, and handed back when it has ended (module `mailbox`). The
+//! thread stamps the start (S) and the end (D), so the service time contains SQLite's work without
+//! the handoffs, which count as the generator's own lag. The service time contains waits for
+//! another connection's lock; their number is counted.
 //!
 //! # Options of the URL
 //!
@@ -31,11 +31,11 @@
 //! and a connection is opened without a mutex of its own. Of the process-wide locks in SQLite's
 //! source (3.54) these remain, each held for some nanoseconds, and no option removes them:
 //!
-//! * the lock of the random number generator, when a rollback journal's header is written (by the
-//!   recorder, once a second), when a write-ahead log restarts, and by `random()`;
-//! * the lock of the file layer, when a database file is opened or closed, and when a transaction
-//!   begins to read or commits in a database with a write-ahead log. The recorder has a rollback
-//!   journal and takes this lock only to open and to close.
+//! * the lock of the random number generator, taken when a rollback journal's header is written (by
+//!   the recorder, once a second), when a write-ahead log restarts, and when `random()` is called;
+//! * the lock of the file layer, taken when a database file is opened or closed, and when a
+//!   transaction begins to read or commits in a database with a write-ahead log. The recorder has a
+//!   rollback journal and takes this lock only to open and to close its file.
 //!
 //! Connections to one file also share the locks of that file: they are part of the measurement.
 
@@ -94,7 +94,7 @@ struct Shared {
 /// Longest wait for the threads of dropped connections.
 const CLOSE_TIMEOUT: Nanos = Nanos::from_secs(2);
 
-/// Interval between checks whether these threads have ended.
+/// Interval between checks whether the threads of dropped connections have ended.
 const CLOSE_POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The last connection writes the log back to the file, so the program must not end before the
@@ -173,7 +173,8 @@ impl Sqlite {
     /// Opens the database file of a target, but does not create it.
     ///
     /// # Errors
-    /// As for [`Sqlite::open`], and class `Disconnect` if the file does not exist.
+    /// As for [`Sqlite::open`], and class `Disconnect` if the file does not exist, or `Statement`
+    /// if the target is a temporary database.
     ///
     /// # Panics
     /// If the target is not a `sqlite:` target.
@@ -246,8 +247,8 @@ impl Driver for Sqlite {
         3
     }
 
-    /// Returns the sums of `sqlite3_stmt_status` over the statements of requests, which each active
-    /// connection updates once a second.
+    /// Returns the sums of `sqlite3_stmt_status` over the statements of requests. Each active
+    /// connection updates the sums once a second.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         self.shared.counters.read()
     }

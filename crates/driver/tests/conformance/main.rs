@@ -1,4 +1,4 @@
-//! The conformance suite, run against every driver: one test per driver and case.
+//! The conformance suite, run against the driver of every database: one test per driver and case.
 //!
 //! Each case is also run against a driver with a planted fault ([`faulty`]) and must find it.
 

@@ -80,7 +80,8 @@ fn copy_that_ends_early_or_with_fewer_rows_fails() {
     assert_eq!(copied(asks(), done("COPY")), None, "a server that does not count");
 }
 
-/// A COPY detects rows that a trigger skips; inserts are not counted.
+/// A load with COPY detects rows that a trigger skips. A load with inserts does not, because it
+/// does not count the rows.
 #[test]
 fn rows_that_a_trigger_leaves_out_are_missed() {
     let server = shared(Kind::Postgres);

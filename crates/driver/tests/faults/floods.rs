@@ -33,7 +33,7 @@ fn send_for_ever(connection: &mut ScriptedConnection, piece: &[u8]) {
 /// A function that appends a message.
 type Message<'m> = &'m dyn Fn(&mut Vec<u8>);
 
-/// Plays a PostgreSQL session up to the preparation of the first statement.
+/// Plays a PostgreSQL session up to the execution of the first statement.
 fn begin_postgres(connection: &mut ScriptedConnection) {
     let mut out = Vec::new();
     backend::authentication_ok(&mut out);

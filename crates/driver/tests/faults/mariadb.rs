@@ -119,8 +119,8 @@ fn silent_server_suggests_the_postgres_protocol() {
 }
 
 /// Expects that a silent server is not taken for PostgreSQL if it has greeted a client before: the
-/// greeting shows that it speaks MySQL's protocol, so the silence has another cause, such as a
-/// network that drops packets.
+/// greeting shows that the server speaks MySQL's protocol, so the silence has another cause, such
+/// as a network that drops packets.
 #[test]
 fn silent_server_that_greeted_before_is_not_taken_for_postgres() {
     let server = SocketAddr::from(([127, 0, 0, 1], shared(Kind::Mariadb).port()));
@@ -156,7 +156,7 @@ fn too_many_connections_have_a_class_of_their_own() {
 
 #[test]
 fn junk_is_a_protocol_error() {
-    // The last one announces 16 MiB - 1 bytes and sends part of them.
+    // The last server announces a packet of 16 MiB - 1 bytes and sends part of it.
     let long = [&[0xff, 0xff, 0xff, 0][..], &[0; 100_000]].concat();
     for junk in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], &[0; 64], &[0xff; 64], &long] {
         let server = ScriptedServer::new(vec![ScriptStep::Send(junk.to_vec()), ScriptStep::Wait]);

@@ -220,7 +220,7 @@ fn after_welcome(answer: Vec<ScriptStep>) -> base::Class {
 
 #[test]
 fn connection_closed_within_a_message_is_lost() {
-    // The first three of a row's ten bytes.
+    // The header of a row, and the first three of the ten bytes of its body.
     let row = b"D\0\0\0\x0e\0\x01\0".to_vec();
     assert_eq!(after_welcome(vec![ScriptStep::Send(row)]), Class::Disconnect);
     assert_eq!(after_welcome(vec![ScriptStep::Send(b"D\0\0".to_vec())]), Class::Disconnect);
@@ -505,7 +505,7 @@ fn an_answer_that_comes_before_the_request_is_sent_has_a_time() {
         let driver = at(server.port(), "");
         in_real_time(async |rt| {
             let mut connection = driver.connect(&rt).await.expect("a connection");
-            // A text larger than all buffers on the way together.
+            // A text that is larger than the sum of all buffers on the way.
             let mut work = text(&" ".repeat(64 << 20));
             work.is_pipelined = is_pipelined;
             let before = rt.now();

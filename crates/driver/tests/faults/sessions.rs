@@ -64,7 +64,7 @@ fn loses_a_later_step<D: Driver>(driver: &D, relay: &Relay, sleep: &str) {
 }
 
 /// A request whose connection is lost in a later step ends at the loss, not at the first answer:
-/// otherwise the time between the two would be missing.
+/// otherwise the time from that answer to the loss would be missing.
 #[test]
 fn a_request_ends_when_its_connection_is_lost() {
     let (relay, target) = relayed(shared(Kind::Postgres));
@@ -265,7 +265,7 @@ fn check_stamps(work: &Work, allowed: &[Stamp]) {
 
 /// The test's side of a pause of a scripted server.
 struct Gate {
-    /// Receives when the server has reached the pause.
+    /// Receives a message when the server has reached the pause.
     reached: Receiver<()>,
     /// Ends the pause.
     allow: SyncSender<()>,

@@ -122,7 +122,7 @@ pub(crate) struct Forged {
 }
 
 impl Forged {
-    /// Creates a certificate for a server of this name, valid until `last_year`.
+    /// Creates a certificate for a server of this name, valid until the beginning of `last_year`.
     pub(crate) fn new(name: &str, last_year: i32) -> Forged {
         Forged::with_others(name, last_year, 0)
     }
@@ -202,7 +202,7 @@ fn a_certificate_for_another_name_is_refused() {
 #[test]
 fn long_first_tls_flight_is_read_completely() {
     for kind in KINDS {
-        // As much as one read of the socket returns.
+        // A first flight of about the length that one read of the socket returns.
         let Forged { authority, config } = Forged::with_others("127.0.0.1", 2998, 30);
         let impostor = ScriptedServer::playing(move |connection| {
             offer_tls(kind, connection, &config);

@@ -11,8 +11,8 @@ use rustls::{Connection, ProtocolVersion};
 use super::end_point;
 use crate::socket::Socket;
 
-/// Maximum number of encrypted bytes that are read from the socket at once: the maximum size of a
-/// TLS record.
+/// Minimum size of the buffer into which encrypted bytes are read, in bytes: the maximum content of
+/// a TLS record (RFC 8446, section 5.1).
 const READ_SIZE: usize = 16 << 10;
 
 /// The encryption that both ends of a connection have negotiated.
@@ -93,7 +93,7 @@ impl TlsSession {
     }
 
     /// Returns the hash of the other end's certificate (RFC 5929, `tls-server-end-point`); empty if
-    /// the other end has presented none.
+    /// the other end has presented no certificate, or one that gives no binding.
     pub(crate) fn end_point(&self) -> Vec<u8> {
         let certificate = self.connection.peer_certificates().and_then(<[_]>::first);
         certificate.map(|der| end_point::hash(der)).unwrap_or_default()

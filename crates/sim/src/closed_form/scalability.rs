@@ -5,7 +5,7 @@
 /// the work, coherency the cost of each pair of requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scalability {
-    /// Service time of a request alone in the system, in seconds.
+    /// Service time of a request that is alone in the system, in seconds.
     pub service_s: f64,
     /// Contention, σ.
     pub contention: f64,

@@ -192,7 +192,7 @@ const fn limit_of(tag: u8) -> Option<u32> {
     }
 }
 
-/// Decodes the message of a type from its body, which begins at `offset`.
+/// Decodes a message of the given type from its body, which begins at `offset`.
 pub(crate) fn decode_body(tag: u8, body: &[u8], offset: usize) -> Result<Message<'_>, WireError> {
     let mut cursor = Cursor::new(body, offset);
     let message = match tag {

@@ -49,11 +49,12 @@ pub struct Bind<'a> {
     pub portal: &'a [u8],
     /// The statement's name.
     pub statement: &'a [u8],
-    /// Formats of the values: one for each, or one for all, or none for text.
+    /// Formats of the values: one for each value, one for all values, or no format if all are text.
     pub formats: List<'a, Format>,
     /// The values; `None` is NULL.
     pub values: List<'a, Option<&'a [u8]>>,
-    /// Formats of the result columns: one for each, or one for all, or none for text.
+    /// Formats of the result columns: one for each column, one for all columns, or no format if all
+    /// are text.
     pub results: List<'a, Format>,
 }
 

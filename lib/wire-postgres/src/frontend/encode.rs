@@ -115,8 +115,9 @@ pub fn parse(
     })
 }
 
-/// Appends Bind: creates a portal from a statement and values; `None` is NULL. There is a format
-/// for each value, or one for all, or none for text; likewise for the columns of the result.
+/// Appends Bind: creates a portal from a statement and values; `None` is NULL. `parameters` has one
+/// format for each value, one format for all values, or no format if all are text. `results` has
+/// the formats of the result columns in the same way.
 ///
 /// # Errors
 /// A name contains a zero byte, there are more than 65,535 values, or they are too long for a
@@ -154,7 +155,8 @@ pub(crate) fn formats(
     Ok(())
 }
 
-/// Appends Describe: requests the types of a statement's parameters and the columns of its result.
+/// Appends Describe: requests the columns of the result and, for a statement, the types of its
+/// parameters.
 ///
 /// # Errors
 /// The name contains a zero byte.
