@@ -1,7 +1,7 @@
 //! Access to the files that a workload file names.
 //!
-//! Checking a workload is pure: the other files that it needs are read through this trait, and a
-//! test, a fuzzer or an archive can supply its own.
+//! Checking a workload is pure: the files that the workload names are read through the trait
+//! [`Folder`]. A test, a fuzzer or an archive can supply files of its own.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -109,13 +109,19 @@ fn table_of_keys(out: &mut String, place: KeyGroup) {
             Some(alias) => format!("`{}`, `{alias}`", key.name),
         };
         let repeatable = if key.repeatable { " (repeatable)" } else { "" };
-        let form = key.form.describe().replace('|', "\\|");
+        let form = in_cell(&key.form.describe());
         let _ = writeln!(
             out,
             "| {names}{repeatable} | {form} | {default} | {} | `{}` |",
-            key.doc, key.example
+            in_cell(key.doc),
+            in_cell(key.example)
         );
     }
+}
+
+/// Returns a text for a cell of a table, whose bars do not end the cell.
+fn in_cell(text: &str) -> String {
+    text.replace('|', "\\|")
 }
 
 fn table_of_generators(out: &mut String) {
@@ -123,7 +129,8 @@ fn table_of_generators(out: &mut String) {
     out.push_str(GENERATORS);
     out.push_str("\n| generator | takes | gives |\n| --- | --- | --- |\n");
     for spec in call::ALL {
-        let _ = writeln!(out, "| `{}` | {} | {} |", spec.usage(), argument_list(spec), spec.doc);
+        let (takes, gives) = (argument_list(spec), in_cell(spec.doc));
+        let _ = writeln!(out, "| `{}` | {takes} | {gives} |", spec.usage());
     }
 }
 
@@ -283,11 +290,11 @@ const PACING: &str = r"
 | `rate` + `session = yes` | partly-open | arrivals send statements one by one, `think` between |
 | `query-log-file` | replay | the times of a log, each line on any free connection |
 
-A `rate` of at least 1/s is a Poisson process; below 1/s it is a timetable, unless `arrival` says
-otherwise. The option `--arrival` changes every rate except timetables. The first arrival of a
-timetable, and of uniform arrivals, comes one period after the job's start. `start` and `stop` count
-from the start of the run. `count` counts arrivals (batches); in a closed job it counts requests,
-and in a replay lines.
+A `rate` of at least 1/s is a Poisson process. Below 1/s it is a timetable, unless `arrival` or
+`concurrency` is set. The option `--arrival` changes every rate, except one below 1/s without
+`arrival`. The first arrival of a timetable, and of uniform arrivals, comes one period after the
+job's start. `start` and `stop` count from the start of the run. `count` counts arrivals (batches);
+in a closed job it counts requests, and in a replay lines.
 
 A section with `mix` has a pacing and no statements. Each of its requests is one of the sections
 that it names, drawn by weight. A section that is named only by a mix has no pacing, and does not
@@ -425,6 +432,16 @@ mod tests {
             assert!(markdown.contains(&spec.usage()), "{}", spec.name);
             let expected = if READ_FROM_FILES.contains(&spec.name) { 0 } else { FIRST };
             assert_eq!(first_values(spec).len() as u64, expected, "{}", spec.name);
+        }
+    }
+
+    #[test]
+    fn rows_of_a_table_have_as_many_cells_as_its_title() {
+        let markdown = markdown();
+        let cells = |line: &str| line.replace("\\|", "").matches('|').count();
+        let lines: Vec<&str> = markdown.lines().collect();
+        for pair in lines.windows(2).filter(|pair| pair.iter().all(|line| line.starts_with('|'))) {
+            assert_eq!(cells(pair[0]), cells(pair[1]), "{}\n{}", pair[0], pair[1]);
         }
     }
 

@@ -12,8 +12,8 @@ use crate::plan::{Job, Load, Part, Piece, Requests, Statement};
 use crate::text::quote_for_shell;
 use crate::value::Datum;
 
-/// The number of a random draw has the number of the request in this many low bits, and the number
-/// of the pause in the bits above them. No run has 2^40 requests.
+/// Number of low bits in the number of a random draw that hold the number of the request; the bits
+/// above them hold the number of the pause. No run has 2^40 requests.
 const PAUSE_BITS: u32 = 40;
 
 /// A generator of the values of one job's requests. Each client has its own; clones share
@@ -160,7 +160,8 @@ impl Generator {
         // Each pause of a session has its own random numbers, separate from the numbers of other
         // requests.
         let draw = number ^ pause << PAUSE_BITS;
-        match think.eval(program.eval_context(draw, None, variables, None), scratch) {
+        let context = EvalContext { draw, ..program.eval_context(number, None, variables, None) };
+        match think.eval(context, scratch) {
             Datum::Duration(nanos) => Nanos(u64::try_from(nanos).unwrap_or(0)),
             Datum::Null | Datum::Int(_) | Datum::Real(_) | Datum::Timestamp(_) | Datum::Text(_) => {
                 Nanos::ZERO
@@ -196,7 +197,7 @@ impl Program {
         variables: &'m [Datum],
         texts: Option<&'m Values>,
     ) -> EvalContext<'m> {
-        EvalContext { number, started: self.started, variables, texts, record }
+        EvalContext { number, draw: number, started: self.started, variables, texts, record }
     }
 
     /// Evaluates the variables in order, with their texts in `out`.
@@ -285,8 +286,14 @@ impl RowGenerator {
     pub fn fill(&mut self, row: u64, values: &mut Values) {
         for column in self.columns.iter() {
             let started = self.started;
-            let eval_context =
-                EvalContext { number: row, started, variables: &[], texts: None, record: None };
+            let eval_context = EvalContext {
+                number: row,
+                draw: row,
+                started,
+                variables: &[],
+                texts: None,
+                record: None,
+            };
             column.eval(eval_context, values).bind(values);
         }
     }

@@ -1,4 +1,4 @@
-//! Features that the specification has and this version does not.
+//! Features that this version does not support, with their alternatives.
 //!
 //! This is the only list of them. Their use is reported as "not supported by this version" instead
 //! of "unknown", and a feature is removed from the list when it is implemented.

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use base::{Diagnostic, Severity, Span, closest};
 
-/// The number of characters of a text that a message repeats.
+/// The maximum number of characters of a text that a message repeats.
 const MAX_QUOTED: usize = 60;
 
 /// The number of known words with which an unknown one is compared: enough for the tables and for
@@ -50,7 +50,7 @@ pub(crate) fn error(span: Option<Span>, message: impl Into<String>) -> Diagnosti
     }
 }
 
-/// Returns a warning at a position, if there is one.
+/// Returns a warning at a position; `span` is `None` if the text did not come from the file.
 pub(crate) fn warning(span: Option<Span>, message: impl Into<String>) -> Diagnostic {
     Diagnostic { severity: Severity::Warning, ..error(span, message) }
 }

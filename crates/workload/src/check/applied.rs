@@ -61,7 +61,8 @@ fn replace<'a>(section: &mut Section<'a>, entry: Entry<'a>) {
 }
 
 /// Returns true if a line called `name` sets the key `wanted`. If `wanted` has a dialect, only the
-/// identical name sets it. If not, both names of the key, with or without a dialect, set it.
+/// identical name sets it. If `wanted` has no dialect, the name and the alias of the key set it,
+/// each with or without a dialect.
 fn sets_same_key(name: &str, wanted: &str) -> bool {
     if dialect::split(wanted).1.is_some() {
         return name == wanted;

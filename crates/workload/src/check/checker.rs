@@ -38,7 +38,8 @@ pub(super) struct Checker<'f> {
     pub(super) results_files: Vec<(String, PathBuf)>,
     /// Size of the traces so far in the printed plan, in bytes.
     pub(super) trace_bytes: usize,
-    /// Number of values of `point()` in the loaded tables, by which polygons are sized.
+    /// Number of rows of the only table with a column that uses `point()`: the default by which
+    /// polygons are sized.
     pub(super) polygon_points: Points,
     /// The CSV files that supply values.
     pub(super) tables: Tables<'f>,

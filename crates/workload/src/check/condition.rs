@@ -69,7 +69,7 @@ impl<'p> NamedSlo<'p> {
     /// the only job of the plan.
     ///
     /// # Errors
-    /// There is no such job, or the condition names none and the plan has several.
+    /// There is no such job, or the condition names no job and the plan does not have exactly one.
     pub(crate) fn judged_job(&self, plan: &Plan) -> Result<String, Diagnostic> {
         let jobs: Vec<JobOrPart<'_>> = plan.jobs_and_parts().collect();
         Ok(jobs[judged_index(self, &jobs)?].name().to_owned())

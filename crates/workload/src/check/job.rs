@@ -65,7 +65,7 @@ impl<'f> Checker<'f> {
             has_records: parsed.has_records,
             variables: &parsed.variables,
         };
-        let pacing = self.pacing(&fields, scope, clients);
+        let pacing = self.pacing(&fields, scope, clients, requests.is_session());
         let reconnect = self.reconnect(&fields);
         let on_outage = self.on_outage(&fields, reconnect);
         let (start, stop) = self.start_and_stop(&fields, global.duration);
@@ -92,9 +92,9 @@ impl<'f> Checker<'f> {
         let reconnect = self.reconnect(&fields);
         self.on_outage(&fields, reconnect);
         if !also_runs_alone {
-            self.reject_pacing_in_part(&fields, mix);
+            self.reject_pacing_in_part(&fields, mix, requests.is_session());
         }
-        if !arrives {
+        if !arrives && requests.is_session() {
             self.reject_session_in_closed_mix(&fields, mix);
         }
         self.size(&requests, &fields);
@@ -200,7 +200,8 @@ impl<'f> Checker<'f> {
         (target, statements)
     }
 
-    /// Returns the order in which the statements of a request run.
+    /// Returns the way in which the statements of a request run: together, separately, or as a
+    /// session.
     fn flow(&mut self, fields: &Fields<'f>, scope: JobScope<'_>) -> Flow {
         let separately = self.choice(fields, SectionKind::Job, "multi-query-mode", [()]).is_some();
         let is_session =
@@ -225,7 +226,7 @@ impl<'f> Checker<'f> {
     }
 
     /// Returns true if statements are sent together. Only a transaction without pauses between its
-    /// statements can be pipelined: its first error ends all of them.
+    /// statements can be pipelined, because its first error ends all its statements.
     fn pipeline(&mut self, fields: &Fields<'f>, is_one_transaction: bool) -> bool {
         let wants = self.choice(fields, SectionKind::Job, "pipeline", [true, false]) == Some(true);
         let vain = fields.one("pipeline").filter(|_| wants && !is_one_transaction);
@@ -322,7 +323,8 @@ impl<'f> Checker<'f> {
         });
     }
 
-    /// Returns the file for the returned rows, which no other job may share.
+    /// Returns the name of the file for the rows that the statements return. No other job may use
+    /// the same file.
     fn results(&mut self, fields: &Fields<'f>, job: &str) -> Option<String> {
         let entry = fields.one("query-results-file")?;
         let resolved = self.resolved(entry)?;
@@ -380,7 +382,8 @@ impl<'f> Checker<'f> {
         (start, stop)
     }
 
-    /// Warns if the first arrival, uniform or recorded, is after the end of the job.
+    /// Warns if the first arrival is due at or after the end of the job. Random and varying
+    /// arrivals are not checked.
     fn first_arrival(&mut self, job: &Job, fields: &Fields<'f>, duration: Option<Nanos>) {
         let first = job.arrivals().and_then(|(schedule, _)| schedule.first());
         let end = job.stop.or(duration).filter(|end| job.start < *end);
@@ -426,7 +429,8 @@ impl<'f> Checker<'f> {
         });
     }
 
-    /// Reports a request that could outgrow its buffer, and returns the largest size.
+    /// Reports a request whose texts could exceed 256 MiB together. Returns their largest total
+    /// size, in bytes.
     fn size(&mut self, requests: &Requests, fields: &Fields<'f>) -> u64 {
         let mut lets: Vec<u64> = Vec::new();
         for variable in &requests.lets {

@@ -42,11 +42,12 @@ impl<'f> Checker<'f> {
         self.load_of_fields(&fields, section, table)
     }
 
-    /// Returns the number of loaded values of `point()`, by which polygons are sized.
+    /// Returns the number of rows of the only table with a column that uses `point()`: the default
+    /// by which polygons are sized.
     pub(super) fn count_polygon_points(&self, sections: &[(Kind<'f>, &'f Section<'f>)]) -> Points {
         let mut found = Points::NoTable;
         for (kind, section) in sections {
-            if matches!(kind, Kind::Load(_)) && has_points(section) {
+            if matches!(kind, Kind::Load(_)) && has_points(&self.lines_of_table(section)) {
                 found = match found {
                     Points::NoTable => Points::Rows(self.rows(section).unwrap_or(0)),
                     Points::Rows(_) | Points::Several => Points::Several,
@@ -59,12 +60,18 @@ impl<'f> Checker<'f> {
     /// Returns the number of rows of a table; `None` if the number is invalid, which is reported
     /// when the table is checked.
     fn rows(&self, section: &'f Section<'f>) -> Option<u64> {
+        let entry = self.lines_of_table(section).one("rows")?;
+        let resolved = resolve(entry.value(), self.fixed_scope("`rows`")).ok()?;
+        count_between(resolved.excerpt().text(), "rows", MOST_ROWS).ok()
+    }
+
+    /// Returns the lines of a table for the main target. Their errors are reported when the table
+    /// is checked.
+    fn lines_of_table(&self, section: &'f Section<'f>) -> Fields<'f> {
         let (file, dialect, owner) = (self.file, self.dialect, SectionKind::Load);
         let entries = section.entries.as_slice();
         let lines = SectionLines { file, entries, owner, dialect, location_text: "" };
-        let entry = lines.fields(&mut Sink::default()).one("rows")?;
-        let resolved = resolve(entry.value(), self.fixed_scope("`rows`")).ok()?;
-        count_between(resolved.excerpt().text(), "rows", MOST_ROWS).ok()
+        lines.fields(&mut Sink::default())
     }
 
     fn load_of_fields(&mut self, fields: &Fields<'f>, section: &Section<'_>, table: &str) -> Load {
@@ -167,8 +174,8 @@ impl<'f> Checker<'f> {
 }
 
 /// Returns true if a column of a table uses `point()`.
-fn has_points(section: &Section<'_>) -> bool {
-    let columns = section.entries.iter().filter(|entry| entry.key().text().starts_with("column"));
+fn has_points(fields: &Fields<'_>) -> bool {
+    let columns = fields.all("columns");
     let expressions = columns.flat_map(|entry| entry.value().list()).filter_map(|item| {
         let (_, source) = item.split_once(b':').filter(|_| item.text().contains("point"))?;
         Some((parse_all(source).ok()?, source))
@@ -176,8 +183,8 @@ fn has_points(section: &Section<'_>) -> bool {
     expressions.into_iter().any(|(ast, source)| ast.calls(source.text(), "point"))
 }
 
-/// Returns a value that can be sent to its destination; `takes` names the accepted kind in
-/// messages.
+/// Returns a value that a database or a command can take; `required_kind` names the accepted kind
+/// in messages.
 ///
 /// # Errors
 /// The value is a duration.

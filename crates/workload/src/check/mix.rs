@@ -4,17 +4,13 @@ use base::Diagnostic;
 
 use super::checker::Checker;
 use super::dialect;
-use super::fields::Fields;
+use super::fields::{Fields, SectionLines};
 use super::kind::Kind;
 use super::name::bracketed;
-use crate::keys;
+use crate::keys::SectionKind;
 use crate::read::{Entry, Excerpt, Section, section_name};
+use crate::sink::Sink;
 use crate::wording::{nearest, quoted};
-
-/// Returns the line that turns each request of a section into a session.
-fn session<'f>(fields: &Fields<'f>) -> Option<&'f Entry<'f>> {
-    fields.one("session").filter(|entry| entry.value().text() == "yes")
-}
 
 /// Help for a malformed mix.
 const EXAMPLE: &str = "write for example `mix = read: 80, write: 20`";
@@ -103,9 +99,15 @@ impl<'f> Checker<'f> {
     }
 
     /// Reports keys that need a pacing, in a section that runs only as a part of a mix.
-    pub(super) fn reject_pacing_in_part(&mut self, fields: &Fields<'f>, mix: &Section<'_>) {
+    /// `is_session` is true if each of its requests is a session.
+    pub(super) fn reject_pacing_in_part(
+        &mut self,
+        fields: &Fields<'f>,
+        mix: &Section<'_>,
+        is_session: bool,
+    ) {
         // A session pauses between its statements, a client of a closed mix between its requests.
-        let thinks = fields.one("think").filter(|_| session(fields).is_none());
+        let thinks = fields.one("think").filter(|_| !is_session);
         let thinks = thinks.map(|entry| ("think", entry));
         for (name, entry) in fields.entries_where(|key| !key.allowed_in_part).chain(thinks) {
             let mix = bracketed(&mix.name);
@@ -120,7 +122,7 @@ impl<'f> Checker<'f> {
 
     /// Reports a session in a mix whose requests are sent by clients.
     pub(super) fn reject_session_in_closed_mix(&mut self, fields: &Fields<'f>, mix: &Section<'_>) {
-        let Some(entry) = session(fields) else { return };
+        let Some(entry) = fields.one("session") else { return };
         self.sink.error(|| {
             let mix = bracketed(&mix.name);
             let message = format!("the requests of the mix {mix} do not arrive");
@@ -203,7 +205,17 @@ impl<'f> Checker<'f> {
             let message = format!("{} is a mix itself", bracketed(&section.name));
             return Err(Box::new(name.error(message).help("name the sections that it is made of")));
         }
-        let has_pacing = keys::of_pacing().any(is_set);
-        Ok(Part { section, weight, has_pacing })
+        Ok(Part { section, weight, has_pacing: self.has_pacing(section) })
+    }
+
+    /// Returns true if a section has a pacing of its own. Errors in its lines are reported when the
+    /// section is checked.
+    fn has_pacing(&self, section: &'f Section<'f>) -> bool {
+        let (file, owner, dialect) = (self.file, SectionKind::Job, self.dialect_of(section));
+        let entries = section.entries.as_slice();
+        let lines = SectionLines { file, entries, owner, dialect, location_text: "" };
+        let fields = lines.fields(&mut Sink::default());
+        let mut pacing = fields.entries_where(|key| key.sets_pacing);
+        pacing.any(|(name, entry)| !self.is_unset(name, entry))
     }
 }

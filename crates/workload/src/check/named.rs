@@ -101,7 +101,8 @@ impl<'f> Checker<'f> {
         None
     }
 
-    /// Reports values that together could outgrow a buffer.
+    /// Reports values whose texts could exceed 256 MiB together. `what` names the request or row in
+    /// the message.
     pub(super) fn within_request_size(
         &mut self,
         lengths: impl Iterator<Item = u64>,

@@ -15,8 +15,8 @@ pub struct Overrides {
     pub keys: Vec<Override>,
     /// `--url`: the main target. It is not a text, because a URL may hold a password.
     pub target: Option<Target>,
-    /// `--arrival`: the distribution of the arrivals over time, in every job with a `rate` except
-    /// timetables and traces of times.
+    /// `--arrival`: the distribution of the arrivals over time, in every job with a `rate`, except
+    /// rates below 1/s without `arrival`, and traces of times.
     pub arrival: Option<Arrival>,
     /// Meaning of a `rate`.
     pub rates: Rates,
@@ -35,7 +35,8 @@ pub struct Override {
     pub value: String,
 }
 
-/// Meaning of a `rate` without `arrival` in a job that has no queue.
+/// Meaning of a `rate` without `arrival`. In a job with a queue, uniform arrivals take the place of
+/// a timetable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rates {
     /// Poisson arrivals from 1/s on, a timetable below that.

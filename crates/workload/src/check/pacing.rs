@@ -76,12 +76,13 @@ impl<'f> Checker<'f> {
         JobClients { workers, closed }
     }
 
-    /// Returns the pacing of a job.
+    /// Returns the pacing of a job. `is_session` is true if each of its requests is a session.
     pub(super) fn pacing(
         &mut self,
         fields: &Fields<'f>,
         scope: JobScope<'_>,
         job_clients: JobClients,
+        is_session: bool,
     ) -> Pacing {
         let chosen = PacingLines {
             rate: fields.one("rate"),
@@ -90,7 +91,7 @@ impl<'f> Checker<'f> {
             log: fields.one("query-log-file"),
         };
         self.contradictions(chosen);
-        self.report_missing_keys(fields, chosen);
+        self.report_missing_keys(fields, chosen, is_session);
         let batch = self.small_count(fields, "batch-size", (1, MOST_WAITING)).unwrap_or(1);
         self.clients_beyond_a_pool(chosen, job_clients.workers);
         let limit = self.small_count(fields, "queue-limit", (1, MOST_WAITING)).unwrap_or(100_000);
@@ -106,7 +107,6 @@ impl<'f> Checker<'f> {
             .unwrap_or(OnQueueFull::Reject);
         let every = self.period(fields);
         let rated = self.schedule(fields);
-        let is_session = self.is_session(fields, chosen);
         let think = if is_session { None } else { self.think(fields, scope) };
         if chosen.log.is_some() {
             return Pacing::Replay;
@@ -151,8 +151,8 @@ impl<'f> Checker<'f> {
         });
     }
 
-    /// Returns the schedule of a rate, and true if it is a timetable: a rate below 1/s without an
-    /// `arrival` key, or any rate of dbbench.
+    /// Returns the schedule of a rate, and true if the schedule is a timetable: without an
+    /// `arrival` key, a rate below 1/s, or any rate under the rules of dbbench.
     fn schedule(&mut self, fields: &Fields<'f>) -> Option<(Schedule, bool)> {
         let arrivals = [Arrival::Poisson, Arrival::Uniform];
         let written = self.choice(fields, SectionKind::Job, "arrival", arrivals);
@@ -207,21 +207,14 @@ impl<'f> Checker<'f> {
         self.sink.error(|| two_models(other, one).help(help));
     }
 
-    /// Returns true if each arrival is a session; reports `session` in jobs without arrivals.
-    fn is_session(&mut self, fields: &Fields<'f>, chosen: PacingLines<'f>) -> bool {
-        let Some(entry) = fields.one("session").filter(|entry| entry.value().text() == "yes")
-        else {
-            return false;
-        };
-        if chosen.rate.is_none() {
-            let help = "sessions need arrivals: write `rate = 10` as well, or leave it out";
-            self.report_unusable_key(entry, "needs a `rate`", help);
-        }
-        true
-    }
-
-    /// Reports keys that need another key which is not set.
-    fn report_missing_keys(&mut self, fields: &Fields<'f>, chosen: PacingLines<'f>) {
+    /// Reports keys that need another key, which is not set, and `think` in a model without think
+    /// time.
+    fn report_missing_keys(
+        &mut self,
+        fields: &Fields<'f>,
+        chosen: PacingLines<'f>,
+        is_session: bool,
+    ) {
         let (rate, every) = (chosen.rate.is_some(), chosen.every.is_some());
         if let Some(entry) = fields.one("arrival").filter(|_| !rate) {
             let help = match every {
@@ -241,7 +234,10 @@ impl<'f> Checker<'f> {
                 self.report_unusable_key(entry, "needs a `rate` and a `concurrency`", &help);
             }
         }
-        let is_session = fields.one("session").is_some();
+        if let Some(entry) = fields.one("session").filter(|_| is_session && !rate) {
+            let help = "sessions need arrivals: write `rate = 10` as well, or leave it out";
+            self.report_unusable_key(entry, "needs a `rate`", help);
+        }
         let model = chosen.all().map(|(name, _)| name).find(|name| *name != "concurrency");
         if let Some((entry, model)) = fields.one("think").zip(model).filter(|_| !is_session) {
             let why = format!("cannot be combined with `{model}`");
@@ -252,7 +248,8 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Reports a key that has no meaning without others.
+    /// Reports a key that cannot be used with the other keys of its section. `why` continues the
+    /// message after the name of the key.
     pub(super) fn report_unusable_key(&mut self, entry: &Entry<'_>, why: &str, help: &str) {
         self.sink.error(|| {
             let name = quoted(entry.key().text());

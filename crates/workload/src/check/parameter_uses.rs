@@ -35,7 +35,8 @@ impl ParameterUses {
 
     /// Records a parameter with its text and the names that its value refers to.
     pub(super) fn param(&mut self, name: &str, text: &str, uses: Vec<String>) {
-        // After `-p`, a number is a port.
+        // The value is not known yet. With `0` as the value, `-p${…}` counts as a port and not as a
+        // password.
         let uses_one = |(at, _): (usize, &str)| follows_secret_word(&text[..at], "0");
         if holds_password(text) || text.match_indices("${").any(uses_one) {
             self.found.insert(name.to_owned());
@@ -118,9 +119,9 @@ fn password_of(url: &str) -> Option<Range<usize>> {
     Some(start + login.find(':')? + 1..start + login.len())
 }
 
-/// Returns true if the value of a parameter begins before the end of the password and ends after
-/// it, and is followed by an `@` of the file itself. Such a value contains an `@`, too; its part
-/// after that `@` would be parsed as the host, which is shown.
+/// Returns true if the value of a parameter begins in the password and ends after it, and if the
+/// file itself has an `@` after the value. The value then contains an `@`, too. Its part after its
+/// own `@` would be parsed as the host, which is shown.
 pub(super) fn reaches_beyond_password(url: &str, uses: &[ParameterUse]) -> bool {
     let Some(password) = password_of(url) else { return false };
     let is_own = |at: usize| !uses.iter().any(|one| one.place.contains(&at));

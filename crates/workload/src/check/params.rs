@@ -195,8 +195,8 @@ fn references(value: Excerpt<'_>) -> Vec<&str> {
     names
 }
 
-/// Returns the value of a parameter: a quoted text, one expression, or a number, duration or text
-/// in which expressions are replaced.
+/// Returns the value of a parameter: a quoted text, a single expression, or an unquoted number,
+/// duration or text with its expressions replaced.
 fn constant(
     raw: &UnresolvedParam<'_>,
     params: &BTreeMap<String, Option<Constant>>,

@@ -1,17 +1,21 @@
 //! Secret parameters, and the plan that is shown: the plan without their values.
 //!
-//! A parameter is a secret if its text becomes a part of a password: of the password of a URL
-//! anywhere in the file, or of text after [a word or an option for a
-//! password](base::follows_secret_word) in a statement or a command. It is also a secret if its own
-//! text [sets a password](base::holds_password). A parameter is a secret, too, if a secret refers
-//! to it or if it refers to a secret. The file is then checked again with [`HIDDEN`] as the value
-//! of each secret: the plan that is shown is the result of this second check, in which the values
-//! never appear. The two plans may differ only in parameters, variables, statements and commands. A
-//! secret that changes anything else is an error, because the plan would show it.
+//! A parameter is a secret in each of these cases:
+//!
+//! * Its text becomes a part of the password of a URL, anywhere in the file.
+//! * Its text follows [a word or an option for a password](base::follows_secret_word) in a
+//!   statement or a command.
+//! * Its own text [sets a password](base::holds_password).
+//! * A secret refers to it, or it refers to a secret.
+//!
+//! If the plan has secrets, the file is checked again with [`HIDDEN`] as the value of each secret:
+//! the plan that is shown is the result of this second check, in which the values never appear. The
+//! two plans may differ only in parameters, variables, statements and commands. A secret that
+//! changes anything else is an error, because the plan would show it.
 
 use std::collections::BTreeSet;
 
-use base::{Diagnostic, HIDDEN, Secret, Secrets};
+use base::{Diagnostic, Dialect, HIDDEN, Secret, Secrets};
 
 use super::check_file::check_as_given;
 use super::checker::Checker;
@@ -32,7 +36,9 @@ impl<'f> Checker<'f> {
             values.extend(self.secrets.written.get(*name).cloned());
             if let Some(Some(constant)) = self.params.get(*name) {
                 values.push(constant.to_text());
-                values.extend(constant.sql().filter(|_| matches!(constant, Constant::Text(_))));
+                // The form with doubled backslashes is added below.
+                let literal = constant.sql(Dialect::Sqlite);
+                values.extend(literal.filter(|_| matches!(constant, Constant::Text(_))));
             }
         }
         let with_escapes = values.iter().filter(|value| value.contains('\\'));

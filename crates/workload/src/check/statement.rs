@@ -1,6 +1,6 @@
 //! Statements as sequences of text, bound values and spliced texts.
 
-use base::Diagnostic;
+use base::{Diagnostic, Dialect};
 
 use super::checker::{Checker, JobScope};
 use super::load::bindable;
@@ -13,7 +13,7 @@ use crate::text::{
     Fragment, MOST_VALUES, Piece, Scan, ScanOptions, SyntaxContext, ValuePositions, is_sound, mark,
     quote_for_shell, scan, scan_command, skeleton,
 };
-use crate::value::{Constant, Type};
+use crate::value::Type;
 use crate::wording::quoted;
 
 /// The way in which the values of a statement reach the database.
@@ -212,7 +212,7 @@ impl<'f> Checker<'f> {
                 binding.has_records(),
             )?;
             self.warn_of_name(assembly, place, &compiled);
-            return add_value(assembly, compiled, place);
+            return add_value(assembly, compiled, place, self.dialect);
         };
         let compiled = compile(argument, place.source, scope)?;
         let compiled = bindable(compiled, place.content(argument), binding.required_kind())?;
@@ -396,10 +396,13 @@ impl<'f> BracedExpr<'f, '_> {
     }
 }
 
+/// Adds a value. `dialect` is that of the main target, on which statements with inserted constants
+/// run.
 fn add_value(
     assembly: &mut StatementBuilder,
     compiled: Compiled,
     place: BracedExpr<'_, '_>,
+    dialect: Dialect,
 ) -> Result<(), InvalidExpr> {
     match place.binding {
         Binding::Bound { .. } => assembly.value(Piece::Value(Expr(compiled.into_node()))),
@@ -412,7 +415,7 @@ fn add_value(
             Compiled::Dynamic(node, _) => assembly.value(Piece::Quoted(Expr(node))),
         },
         Binding::Constant(_) => {
-            let literal = compiled.constant().and_then(Constant::sql);
+            let literal = compiled.constant().and_then(|constant| constant.sql(dialect));
             assembly.constant(&literal.unwrap_or_default(), place.whole)?;
         }
     }

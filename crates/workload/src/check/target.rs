@@ -16,8 +16,8 @@ const LONGEST_NAME: usize = 64;
 
 /// Names that no target may have: settings of a target are recorded as `NAME.setting`, and these
 /// prefixes belong to the environment.
-const RESERVED_NAMES: [&str; 6] =
-    ["assay", "generator", "host", "network", "calibration", "database"];
+const RESERVED_NAMES: [&str; 7] =
+    ["assay", "generator", "observe", "host", "network", "calibration", "database"];
 
 impl<'f> Checker<'f> {
     /// Returns the kind of a section `[target NAME]`.
@@ -111,7 +111,7 @@ impl<'f> Checker<'f> {
         JobTarget::Main
     }
 
-    /// Warns of targets that no job uses, unless an error may be the reason.
+    /// Warns of targets that the plan does not use, unless an error may be the reason.
     pub(super) fn warn_of_unused_targets(&mut self, plan: &Plan) {
         if self.sink.errors() > 0 {
             return;

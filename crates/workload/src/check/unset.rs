@@ -32,10 +32,7 @@ impl<'f> Checker<'f> {
     /// Removes lines that set nothing.
     pub(super) fn drop_unset(&mut self, fields: &mut Fields<'f>) {
         for (name, consequence) in ZERO {
-            let is_zero = match *name {
-                "rate" => |text: &str| Rate::parse(text) == Err(RateError::Zero),
-                _ => |text: &str| parse_decimal(text).is_ok_and(|number| number.digits == 0),
-            };
+            let is_zero = |text: &str| is_zero(name, text);
             self.drop_where(fields, name, is_zero, "is zero, which counts as not set", consequence);
         }
         for (name, consequence) in NEGATIVE {
@@ -48,6 +45,12 @@ impl<'f> Checker<'f> {
                 consequence,
             );
         }
+    }
+
+    /// Returns true if a line of a job counts as not set because its value is zero.
+    pub(super) fn is_unset(&self, name: &str, entry: &'f Entry<'f>) -> bool {
+        ZERO.iter().any(|(key, _)| *key == name)
+            && self.value_matches(entry, |text| is_zero(name, text))
     }
 
     fn drop_where(
@@ -74,5 +77,13 @@ impl<'f> Checker<'f> {
     fn value_matches(&self, entry: &'f Entry<'f>, predicate: impl Fn(&str) -> bool) -> bool {
         let scope = self.fixed_scope("a value");
         resolve(entry.value(), scope).is_ok_and(|resolved| predicate(resolved.excerpt().text()))
+    }
+}
+
+/// Returns true if the value of a key in [`ZERO`] is zero.
+fn is_zero(name: &str, text: &str) -> bool {
+    match name {
+        "rate" => Rate::parse(text) == Err(RateError::Zero),
+        _ => parse_decimal(text).is_ok_and(|number| number.digits == 0),
     }
 }

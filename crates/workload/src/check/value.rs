@@ -1,7 +1,7 @@
 //! Values of keys.
 //!
-//! A `${…}` in a value is a constant and is replaced by its text; literals and expressions, also
-//! combined as in `${n}k`, are then parsed by the same rules.
+//! A `${…}` in a value is a constant and is replaced by its text. The result, such as `10k` from
+//! `${n}k`, is then parsed as if the file had no expressions.
 
 use base::units::{UnitError, parse_count, parse_duration};
 use base::{Diagnostic, Nanos, Rate, RateError};
@@ -277,8 +277,8 @@ impl<'f> Checker<'f> {
         self.read(fields, name, |text| Ok(Rate::parse(text)?))
     }
 
-    /// Parses one of the words that the table of keys lists; returns the element of `values` with
-    /// its index.
+    /// Parses one of the words that the table of keys lists; returns the element of `values` at the
+    /// word's index.
     pub(super) fn choice<T: Copy, const N: usize>(
         &mut self,
         fields: &Fields<'f>,

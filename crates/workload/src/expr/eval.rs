@@ -14,6 +14,8 @@ use crate::value::Datum;
 pub(crate) struct EvalContext<'m> {
     /// Number of the request or row.
     pub(crate) number: u64,
+    /// Number of the random draw: `number`, except in the pauses of a session.
+    pub(crate) draw: u64,
     /// Start of the run in calendar time.
     pub(crate) started: WallTime,
     /// Values of the variables evaluated so far.
@@ -46,7 +48,7 @@ impl Node {
 
 impl Generate {
     fn eval(&self, context: EvalContext<'_>, out: &mut Values) -> Datum {
-        let mut draw = self.stream.draw(context.number);
+        let mut draw = self.stream.draw(context.draw);
         match &self.family {
             Family::Uniform(uniform) => uniform.draw(&mut draw, |end| end.eval(context, out)),
             Family::Zipf(zipf) => Datum::Int(zipf.draw(&mut draw)),

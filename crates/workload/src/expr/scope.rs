@@ -17,7 +17,8 @@ pub(crate) struct Scope<'s> {
     pub(crate) variables: &'s Variables,
     /// The position of the expression.
     pub(crate) context: ExprContext<'s>,
-    /// The number of values of `point()` in the file's tables.
+    /// The number of rows of the only table with a column that uses `point()`: the default by which
+    /// polygons are sized.
     pub(crate) points: Points,
     /// The CSV files of the workload; `None` where generators are not allowed.
     pub(crate) tables: Option<&'s Tables<'s>>,

@@ -87,8 +87,8 @@ fn quoted(rest: &[u8]) -> (TokenKind, usize) {
     }
 }
 
-/// Returns the length of digits, points and letters of units; also the sign of an exponent as in
-/// `1e-3`.
+/// Returns the length of the number at the beginning of a text: its digits, points and unit, and
+/// the sign of an exponent, as in `1e-3`.
 fn number_length(rest: &str) -> usize {
     let mut exponent = false;
     let mut plain = true;

@@ -19,7 +19,7 @@ pub(crate) struct Variables {
     pub(super) current_variable: Option<String>,
 }
 
-/// The largest number of names in a search for a cycle.
+/// The largest number of names in a search through the definitions of variables.
 const LONGEST_SEARCH: usize = 1_000;
 
 impl Variables {
@@ -75,9 +75,9 @@ impl Variables {
         self.places.contains_key(name)
     }
 
-    /// Returns a cycle of definitions: from the undefined variable `name` to `next`, which it uses,
-    /// and through the variables that are used in turn back to `name`. Begins with `next`; `None`
-    /// if there is no cycle.
+    /// Returns a cycle of definitions; `None` if there is none. `name` is the variable that is
+    /// being defined, and its value uses `next`. The cycle begins with `next` and ends with `name`,
+    /// and each of its variables uses the one after it.
     pub(super) fn cycle<'v>(&'v self, name: &str, next: &'v str) -> Option<Vec<&'v str>> {
         // Each name with its user, to trace the path back from its end.
         let mut users: BTreeMap<&str, Option<&str>> = BTreeMap::from([(next, None)]);

@@ -2,7 +2,7 @@
 
 use super::records::Records;
 
-/// The result of parsing a buffer.
+/// The result of parsing the beginning of a buffer.
 pub(super) enum Parsed {
     /// A record of this length was appended.
     Record(Consumed),

@@ -34,8 +34,8 @@ fn parts(line: &[u8]) -> Result<(i64, &str), &'static str> {
         .map_err(|_| "does not begin with a whole number of microseconds and a comma")?;
     let statement = statement.trim();
     let word = statement.split_whitespace().next().unwrap_or_default();
-    match word.to_ascii_lowercase().as_str() {
-        "" | ";" => Err("has no statement after its time"),
+    match word.trim_end_matches(';').to_ascii_lowercase().as_str() {
+        "" => Err("has no statement after its time"),
         "begin" => Err("begins a transaction, and each line takes any connection: remove it"),
         "use" => Err("changes the database of one connection of many: remove it"),
         _ => Ok((micros, statement)),

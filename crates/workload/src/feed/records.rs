@@ -62,7 +62,7 @@ impl Records {
         self.groups[group].0
     }
 
-    /// Returns the time at which a group of a log is due, since the log's first line.
+    /// Returns the time from the first line of a log until a group is due.
     pub fn at(&self, group: usize) -> Nanos {
         self.groups[group].1
     }

@@ -104,6 +104,11 @@ fn malformed_record_reports_its_line() {
     refused("1, \n", Format::Log, "line 1: has no statement after its time");
     let use_it = "changes the database of one connection of many: remove it";
     refused("1,use x\n", Format::Log, &format!("line 1: {use_it}"));
+    let begin = "line 1: begins a transaction, and each line takes any connection: remove it";
+    for line in ["1,begin\n", "1,BEGIN;\n", "1, begin ;\n", "1,begin work;\n"] {
+        refused(line, Format::Log, begin);
+    }
+    refused("1,;;\n", Format::Log, "line 1: has no statement after its time");
 }
 
 #[test]

@@ -86,7 +86,7 @@ impl Csv {
         self.texts.ends.len().saturating_sub(self.header()) as u64
     }
 
-    /// Returns the field for a number; NULL if the file was not read.
+    /// Returns the field for the request or row with this number; NULL if the file was not read.
     pub(crate) fn value(&self, number: u64, out: &mut Values) -> Datum {
         match number.checked_rem(self.rows()) {
             Some(row) => {

@@ -16,7 +16,8 @@ impl<E> Pareto<E> {
         (&self.minimum, self.shape)
     }
 
-    /// Transforms a standard exponential number: its exponential has a Pareto distribution.
+    /// Returns a value of the Pareto distribution: `minimum · e^(standard / shape)`, where
+    /// `standard` is drawn from the exponential distribution with the mean 1.
     pub(crate) fn value(&self, minimum: Datum, standard: f64) -> Datum {
         let times = libm::exp(standard / self.shape);
         match minimum {

@@ -55,7 +55,7 @@ impl Permute {
         }
     }
 
-    /// Applies a bijection of all numbers with as many bits as n - 1.
+    /// Applies the Feistel network, a bijection of all numbers below its power of two.
     fn shuffle(&self, position: u64) -> u64 {
         let mut left = position >> self.right_bits;
         let mut right = position & self.right_mask;

@@ -1,4 +1,5 @@
-//! `polygon(hits=80)`: an area of the earth that contains a given number of a table's points.
+//! `polygon(hits=80)`: an area of the earth that contains, on average, a given number of a table's
+//! points.
 //!
 //! A regular polygon with n corners and the circumradius R consists of n isosceles triangles with
 //! the legs R and the angle γ = 2π/n between them. The spherical excess E of a triangle, which is
@@ -16,8 +17,8 @@ use crate::value::Datum;
 const CORNERS: usize = 8;
 
 /// The largest number of draws of a position. A polygon of a thousandth of the sphere needs more
-/// than one draw in one case of thirty; a polygon of nearly half of the sphere would need thousands
-/// of draws.
+/// than one draw in one of thirty cases; a polygon of nearly half of the sphere would need
+/// thousands of draws.
 const MOST_DRAWS: u32 = 64;
 
 /// The largest size of a polygon's text, in bytes.
@@ -35,8 +36,8 @@ const ANGLES: [(f64, f64); CORNERS] = [
     (FRAC_1_SQRT_2, -FRAC_1_SQRT_2),
 ];
 
-/// The number of geographic points (`point()`) in the tables of a file: the default for the size of
-/// a polygon.
+/// The number of rows of the only table with geographic points (`point()`): the default of the
+/// argument `points` of a polygon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Points {
     /// No table has points.
@@ -64,7 +65,8 @@ impl Polygon {
         Polygon { hits, points, sine, cosine }
     }
 
-    /// Returns the number of points that the polygon contains, and the total number of points.
+    /// Returns the number of points that the polygon contains on average, and the total number of
+    /// points.
     pub(crate) fn arguments(&self) -> (f64, u64) {
         (self.hits, self.points)
     }

@@ -19,7 +19,7 @@ pub(crate) struct Zipf {
     density: ZipfDensity,
     /// The area up to n + 1/2.
     end: f64,
-    /// The area up to 3/2, minus the first column, which is as wide as its probability.
+    /// The area up to 3/2, minus 1: the column of rank 1 has the area 1, which is the density at 1.
     start: f64,
     /// Distance from the point within which a rank is accepted without a further check.
     near: f64,

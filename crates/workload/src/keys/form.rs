@@ -7,9 +7,9 @@ pub enum Form {
     Duration,
     /// A duration, or `auto`.
     Warmup,
-    /// A whole number with `k` or `M`.
+    /// A whole number, optionally with `k` or `M`: `10`, `100k`, `1.5M`.
     Count,
-    /// Events per second.
+    /// A number per second, or a varying rate such as `ramp(100, 500, 60s)`.
     Rate,
     /// One of these words.
     Choice(&'static [&'static str]),
@@ -23,9 +23,9 @@ pub enum Form {
     Named,
     /// An expression that gives a duration.
     Pause,
-    /// `CODE, CODE`.
+    /// `CODE, …`.
     Codes,
-    /// `N on CODE, CODE`.
+    /// `N on CODE, …`.
     Retry,
     /// `CONDITION, …`.
     Conditions,
@@ -33,7 +33,8 @@ pub enum Form {
     Url,
     /// A machine that is reached by ssh.
     Host,
-    /// The name of a file, relative to the folder of the workload file.
+    /// The name of a file: an input, relative to the folder of the file with the key, or a results
+    /// file, relative to the folder of the record.
     File,
     /// `NAME: WEIGHT, …`.
     Portions,

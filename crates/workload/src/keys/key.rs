@@ -2,7 +2,7 @@
 
 use super::form::Form;
 
-/// The group of keys in the reference.
+/// A group of keys in the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyGroup {
     /// Above the first section.
@@ -172,7 +172,7 @@ pub struct Key {
     /// True if the key makes its section a job.
     pub makes_job: bool,
     /// True if the key sets the pacing of its section: a section with such a key runs as a job,
-    /// even if it is also a part of a mix.
+    /// even if it is also a part of a mix, unless the value counts as not set.
     pub sets_pacing: bool,
     /// True if a section that runs only as a part of a mix may have the key.
     pub allowed_in_part: bool,

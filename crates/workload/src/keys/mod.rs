@@ -44,11 +44,6 @@ pub(crate) fn makes_a_job(name: &str) -> bool {
     of(SectionKind::Job).any(|key| key.makes_job && key.is_named(base))
 }
 
-/// Returns the names of the keys that give a section its own pacing.
-pub(crate) fn of_pacing() -> impl Iterator<Item = &'static str> {
-    of(SectionKind::Job).filter(|key| key.sets_pacing).flat_map(Key::names)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

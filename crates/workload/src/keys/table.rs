@@ -722,9 +722,9 @@ pub static ALL: &[Key] = &[
     Key {
         name: "trial",
         form: Form::Duration,
-        default: "a sixtieth of the budget, 2 to 10 s; 50 times the lowest bound of a response \
-                  time, if that is longer, up to 10 s",
-        doc: "minimum length of a trial without its warm-up; more is used if chance requires it",
+        default: "a sixtieth of the budget, 2 to 10 s; for a rate, at least 50 times the lowest \
+                  bound of a response time, up to 10 s (10 s without such a bound)",
+        doc: "minimum length of a trial without its warm-up; longer if chance could decide it",
         example: "trial = 30s",
         ..CAPACITY
     },

@@ -17,9 +17,9 @@ pub struct Job {
     pub target: JobTarget,
     /// The model and schedule of its requests.
     pub pacing: Pacing,
-    /// Start of the job, since time zero.
+    /// Time from time zero, the start of the schedule, to the start of the job.
     pub start: Nanos,
-    /// End of the job, since time zero (not since its own start).
+    /// Time from time zero (not from the start of the job) to the end of the job.
     pub stop: Option<Nanos>,
     /// Total number of arrivals (batches) or, in a closed job, of requests.
     pub count: Option<u64>,
@@ -61,8 +61,8 @@ pub struct Requests {
     pub transaction: bool,
     /// True if the statements of the transaction are sent without waiting for answers in between.
     pub pipeline: bool,
-    /// File that receives the rows that the statements return, as written: a relative path starts
-    /// at the folder of the workload file.
+    /// File that receives the rows that the statements return, as written. A relative path starts
+    /// at the folder of the record, or, in `assay dbbench`, at the folder of the other files.
     pub results: Option<String>,
     /// True if statements are prepared; otherwise they are sent as text that contains their values.
     pub prepare: bool,
@@ -283,7 +283,7 @@ impl Job {
     }
 
     /// Returns the mean rate, in requests per second, that the schedule offers between two instants
-    /// after time zero. Time after the end of the schedule does not count.
+    /// after time zero. Time before the `start` of the job and after its `stop` does not count.
     ///
     /// `None` without a schedule, as in closed jobs and replays. Also `None` for a varying rate or
     /// recorded instants if the time between the two instants has no end or no length.

@@ -17,7 +17,7 @@ use super::warmup::Warmup;
 /// A whole workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// The target that the file names, if any.
+    /// The main target, if the file or the option `--url` names one.
     pub target: Option<Target>,
     /// The other targets, to which jobs refer by name.
     pub targets: Vec<NamedTarget>,
@@ -199,7 +199,7 @@ impl Plan {
         &self.targets[id.index()]
     }
 
-    /// Returns the name of a named target; `None` for the main one.
+    /// Returns the name of a named target; `None` for the main target and for programs.
     pub fn name_of(&self, target: JobTarget) -> Option<&str> {
         match target {
             JobTarget::Named(id) => self.targets.get(id.index()).map(|named| named.name.as_str()),

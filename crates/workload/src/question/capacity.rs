@@ -67,8 +67,8 @@ impl CapacityQuestion {
     /// Limits of the default of [`trial`](Self::trial).
     const TRIALS: [Nanos; 2] = [Nanos::from_secs(2), Nanos::from_secs(10)];
 
-    /// Minimum number of trials that a budget covers, without their warm-ups and drains, unless an
-    /// overload shows only in [longer trials](Self::shortest_detecting_trial).
+    /// Number of trials of the default length in a budget, without their warm-ups and drains. A
+    /// budget for which the default length is at one of its limits has fewer or more trials.
     const TRIALS_OF_BUDGET: u64 = 60;
 
     /// Returns the default of [`trial`](Self::trial) for a budget, unless an overload shows only in
@@ -104,7 +104,8 @@ impl CapacityQuestion {
     /// Default of [`highest`](Self::highest) for a rate, in requests per second.
     pub const HIGHEST_RATE: f64 = 1e6;
 
-    /// Default of [`highest`](Self::highest) for a number of clients.
+    /// Default of [`highest`](Self::highest) for a number of clients where no plan gives
+    /// `max-connections`: the default of that key.
     pub const MOST_CLIENTS: f64 = 1_000.0;
 }
 

@@ -314,7 +314,8 @@ impl<'f> Checker<'f> {
         WorkloadFolder::of(planner.workload.name().unwrap_or_default(), self.folder)
     }
 
-    /// Returns the sweep with its arms at points; `None` if there is an error in one of them.
+    /// Returns the sweep with its arms at points, and reports their errors; `None` if the points
+    /// are invalid, or if an arm sets the varied key.
     fn sweep(
         &mut self,
         planner: &Planner<'_, '_>,
@@ -646,7 +647,7 @@ impl<'f> Checker<'f> {
     }
 }
 
-/// Returns each element on its own.
+/// Returns each arm as a slice of its own.
 fn as_single_arms(arms: &[CheckedArm]) -> Vec<&[CheckedArm]> {
     arms.iter().map(std::slice::from_ref).collect()
 }

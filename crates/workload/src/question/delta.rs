@@ -9,7 +9,8 @@ use super::percent;
 use crate::read::{Excerpt, LocatedText};
 use crate::wording::quoted;
 
-/// The smallest changes that matter, called sizes, as fractions of the baseline.
+/// The smallest changes that matter, called sizes, as fractions: of the baseline or, for `failed`,
+/// of the scheduled requests.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Deltas {
     /// The size for all metrics that `of` does not name; `None` for the default of each quantity.
@@ -71,8 +72,8 @@ pub(crate) fn deltas(list: Excerpt<'_>) -> Result<Deltas, Diagnostic> {
     Ok(deltas)
 }
 
-/// Returns the metrics of a list of sizes with the places of their sizes; `None` is the metric of a
-/// size for all metrics. Sizes that cannot be read are left out.
+/// Returns the metric and the place of each size in a list; the metric is `None` if the size is for
+/// all metrics. Sizes that cannot be read are left out.
 pub(super) fn metrics(list: Excerpt<'_>) -> impl Iterator<Item = (Option<RunMetric>, Excerpt<'_>)> {
     list.list().filter_map(|item| Some((part(item).ok()?.0, item)))
 }

@@ -9,10 +9,11 @@ use crate::plan::Plan;
 /// Key that names another target.
 pub const URL_KEY: &str = "url";
 
-/// Prefix of the keys of options of the target's URL.
+/// Prefix of the keys for options of the target's URL.
 pub const OPTION_KEY: &str = "option.";
 
-/// Prefix of the keys of settings of a private server, and of the options of its URL that set them.
+/// Prefix of the keys for settings of a private server, and of the options of its URL that set
+/// them.
 pub const SERVER_KEY: &str = "server.";
 
 /// A difference between an arm and the workload file.
@@ -106,8 +107,9 @@ impl Difference {
         }
     }
 
-    /// Returns a name for what the difference changes. All statements before and after a run have
-    /// the same name, because the later ones undo the earlier; so do all programs.
+    /// Returns a name for what the difference changes. All statements before and after a run share
+    /// one name, because the statements after a run undo those before it. For the same reason, all
+    /// programs share another name.
     pub(super) fn subject(&self) -> String {
         match self {
             Difference::Before(_) | Difference::After(_) => "statements".to_owned(),

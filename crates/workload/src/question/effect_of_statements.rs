@@ -19,8 +19,8 @@ const LASTING_STATEMENTS: [&str; 12] = [
     "truncate", "update",
 ];
 
-/// Returns true if statements change variables of their own session only. The changes do not affect
-/// the jobs of a run, which have other sessions.
+/// Returns true if all of the statements, of which there is at least one, change variables of their
+/// own session only. The changes do not affect the jobs of a run, which have other sessions.
 pub(super) fn change_session_only(statements: &[FixedStatement], dialect: Dialect) -> bool {
     let is_one = |one: &FixedStatement| is_of_session(&tokens(&one.text, dialect));
     !statements.is_empty() && statements.iter().all(is_one)
@@ -40,8 +40,9 @@ pub(super) fn have_lasting_effect(statements: &[FixedStatement], dialect: Dialec
     })
 }
 
-/// Returns true if a statement changes variables of its own session only. A statement that calls a
-/// function or reads a table may also fill a cache or take a lock.
+/// Returns true if a statement changes variables of its own session only. Returns false for a
+/// statement that also reads a table or calls a function, because it may fill a cache or take a
+/// lock.
 pub(super) fn is_of_session(statement: &[Token<'_>]) -> bool {
     let Some((first, rest)) = executed_statement(statement).split_first() else { return false };
     if first.is_word("set") {

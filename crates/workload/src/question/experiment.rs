@@ -160,7 +160,8 @@ impl Experiment {
         if has_none || self.capacity.is_some() { &[] } else { &self.arms }
     }
 
-    /// Returns the arms of a round, at each point if there is a sweep; each runs once.
+    /// Returns the arms of a round, at each point if there is a sweep. Each runs once, or twice
+    /// with `design = aa`.
     pub fn arm_points(&self) -> &[Arm] {
         self.sweep.as_ref().map_or(&self.arms, |sweep| &sweep.arm_points)
     }
@@ -189,7 +190,8 @@ impl fmt::Display for Arm {
 
 impl Arm {
     /// Returns the arm for a run at this load, with this warm-up and this window in place of the
-    /// workload's own. They are added to the differences of the arm; the plan does not change.
+    /// workload's own. The load, the warm-up and the duration are added to the differences of the
+    /// arm; the plan does not change.
     #[must_use]
     pub fn at(&self, load: &VariedLoad, value: f64, warmup: Nanos, window: Nanos) -> Arm {
         let global = |key: &str, value: Nanos| Difference::Key {

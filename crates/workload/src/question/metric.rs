@@ -21,7 +21,7 @@ pub struct RunMetric {
 pub enum Quantity {
     /// Completed requests per second.
     Throughput,
-    /// Rows per second.
+    /// Rows of completed requests, per second.
     Rows,
     /// Response time in milliseconds.
     Response(TimeStatistic),

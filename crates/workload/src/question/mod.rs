@@ -1,5 +1,5 @@
-//! Questions about several runs: metrics by which runs are compared, bets on them, the changes that
-//! matter, limits of regressions, and experiment files, which combine them with the arms that are
+//! Questions about several runs: metrics by which runs are compared, bets on metrics, the changes
+//! that matter, and limits of regressions. Experiment files combine these with the arms that are
 //! compared.
 //!
 //! Metrics, bets and limits depend only on [`crate::read`] and on the wording of messages, because

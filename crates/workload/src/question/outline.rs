@@ -20,7 +20,7 @@ use crate::keys::SectionKind;
 use crate::read::{File, parse};
 use crate::sink::Sink;
 
-/// A folder of empty files: an outline needs nothing of the workload.
+/// A folder of empty files: an outline needs nothing from the workload.
 struct EmptyFiles;
 
 impl Folder for EmptyFiles {
@@ -192,7 +192,7 @@ impl Outline {
     }
 }
 
-/// Returns the name of the second arm of a comparison of an arm with itself.
+/// Returns the name of the second arm when an arm is compared with itself.
 fn second_arm_name(name: &str) -> String {
     format!("{name}-again")
 }

@@ -29,7 +29,7 @@ pub enum Saturated {
     },
     /// `throughput gains < 2%`: the next larger load raises the throughput by less than this.
     Gain {
-        /// Least gain, above 0.
+        /// Smallest gain with which the steps continue, above 0 and at most 1.
         least: f64,
     },
 }

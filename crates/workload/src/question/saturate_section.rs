@@ -18,7 +18,8 @@ use crate::read::{Excerpt, File, Section};
 use crate::sink::Sink;
 use crate::wording::{enumeration, nearest, quoted};
 
-/// First default value of a rate, in requests per second; the other values double it ten times.
+/// First default value of a rate, in requests per second. Each further value is twice the value
+/// before it.
 const FIRST_RATE: f64 = 100.0;
 
 /// Largest default number of clients, if the connections suffice.

@@ -99,7 +99,7 @@ fn is_reload(statement: &[Token<'_>]) -> bool {
 }
 
 /// Returns the setting of `alter system set NAME = VALUE`, `alter database … set NAME to VALUE` or
-/// `alter role … in database … set NAME to VALUE`; `None` for any other statement.
+/// `alter role … set NAME to VALUE`; `None` for any other statement.
 fn of_alter(statement: &str, all: &[Token<'_>]) -> Option<(String, SettingValue)> {
     let [alter, kind, rest @ ..] = all else { return None };
     if !alter.is_word("alter") || !kind.is_any(&["system", "database", "role", "user"]) {
@@ -174,7 +174,8 @@ fn is_arithmetic(token: &Token<'_>) -> bool {
     }
 }
 
-/// Returns, in lower case, a name that needs no quotes in a query; `None` for any other text.
+/// Returns a name in lower case; `None` if it is empty or has a character that needs quotes in a
+/// query.
 fn plain_name(text: &str) -> Option<String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
     (!text.is_empty() && text.chars().all(is_plain)).then(|| text.to_ascii_lowercase())

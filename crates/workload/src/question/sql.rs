@@ -31,7 +31,7 @@ pub(super) enum TokenKind {
 }
 
 impl Token<'_> {
-    /// Returns true for an unquoted word, in any case.
+    /// Returns true if the token is this word, unquoted, in upper or lower case.
     pub(super) fn is_word(&self, word: &str) -> bool {
         self.kind == TokenKind::Word && self.text.eq_ignore_ascii_case(word)
     }
@@ -68,7 +68,9 @@ pub(super) fn tokens(statement: &str, dialect: Dialect) -> Vec<Token<'_>> {
             _ if begins_line_comment(rest.as_bytes(), dialect) => {
                 rest.find('\n').unwrap_or(rest.len())
             }
-            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
+            '/' if rest.starts_with("/*") => {
+                rest[2..].find("*/").map_or(rest.len(), |end| 2 + end + 2)
+            }
             _ => {
                 let (kind, length) = token(first, rest);
                 found.push(Token { kind, text: &rest[..length], start });
@@ -155,6 +157,7 @@ mod tests {
         assert_eq!(texts("select pg_catalog.f(1.5)"), ["select", "pg_catalog.f", "(", "1.5", ")"]);
         assert_eq!(texts("a 'open"), ["a", "'open"]);
         assert_eq!(texts("ü/*"), ["ü"]);
+        assert_eq!(texts("a /*/ b */ c"), ["a", "c"]);
     }
 
     #[test]

@@ -119,8 +119,8 @@ impl<'f> SweepDraft<'f> {
     /// `workload` the parsed workload file.
     ///
     /// # Errors
-    /// The workload cannot have the varied key or one of the values, there are fewer than two
-    /// values, or so many that the experiment would take days.
+    /// The workload does not have the varied key, the range of values is invalid, or there are
+    /// fewer than two values, or so many that the experiment would take days.
     pub(super) fn points(
         &self,
         arms: usize,

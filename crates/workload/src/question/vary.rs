@@ -141,7 +141,8 @@ impl Vary {
         }
     }
 
-    /// Reports a value that the target cannot have: more nodes than the target has hosts.
+    /// Returns an error for a value that the target cannot have: a number of nodes that is not
+    /// between 1 and the number of the URL's hosts.
     pub(super) fn refuse_value(
         &self,
         value: &str,

@@ -8,7 +8,8 @@ use crate::folder::Folder;
 pub(super) struct WorkloadFolder<'f> {
     /// The folder of the experiment file.
     outer: &'f dyn Folder,
-    /// Path from there to the workload file's folder; empty, or with a `/` at its end.
+    /// Path from the folder of the experiment file to the folder of the workload file; empty, or
+    /// with a `/` at its end.
     path: String,
 }
 

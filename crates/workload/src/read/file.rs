@@ -72,7 +72,7 @@ impl File<'_> {
         1 + before.iter().filter(|byte| **byte == b'\n').count()
     }
 
-    /// Returns the error about an invalid URL, without the line if that may hold a password.
+    /// Returns the error about an invalid URL, without the line if the line may hold a password.
     pub(crate) fn invalid_url(&self, url: Excerpt<'_>, error: &TargetError) -> Diagnostic {
         // A diagnostic with a span would print the line.
         let secret = url.span().filter(|_| error.may_have_password(url.text()));

@@ -225,8 +225,8 @@ impl<'p> Excerpt<'p> {
         }
     }
 
-    /// Returns the trimmed pieces of the excerpt, separated by commas outside parentheses and
-    /// quotes. A blank excerpt has none.
+    /// Returns the trimmed pieces of the excerpt, separated by commas outside parentheses, braces
+    /// and quotes. A blank excerpt has no pieces.
     pub(crate) fn list(self) -> impl Iterator<Item = Excerpt<'p>> {
         let length = self.text().len();
         let mut commas = top_level(self.text(), b',');
@@ -239,7 +239,8 @@ impl<'p> Excerpt<'p> {
         })
     }
 
-    /// Splits the excerpt at the first `separator` outside parentheses and quotes, if there is one.
+    /// Splits the excerpt at the first `separator` outside parentheses, braces and quotes, if there
+    /// is one.
     pub(crate) fn split_once(self, separator: u8) -> Option<(Excerpt<'p>, Excerpt<'p>)> {
         let at = top_level(self.text(), separator).next()?;
         let after = self.part(at + 1..self.text().len());

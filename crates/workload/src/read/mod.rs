@@ -1,7 +1,7 @@
 //! Parsing of a text file into sections of keys and values.
 //!
-//! `bytes -> decode -> lines -> File`: the meaning of keys is unknown here, except that the values
-//! of statements extend to the end of the line. Parsing is total: it never stops at an error, and
+//! `bytes -> decode -> lines -> File`: the meaning of keys is unknown here, except that statements
+//! and commands extend to the end of the line. Parsing is total: it never stops at an error, and
 //! every line that it cannot parse becomes a [`Diagnostic`](base::Diagnostic).
 
 mod decode;

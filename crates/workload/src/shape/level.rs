@@ -22,7 +22,7 @@ impl Level {
         (billionths <= base::Rate::HIGHEST * UNIT).then_some(Level(billionths))
     }
 
-    /// Returns the arrivals per second as the nearest double.
+    /// Returns the arrivals per second as a double, rounded.
     pub fn as_f64(self) -> f64 {
         self.0 as f64 / UNIT as f64
     }
@@ -62,7 +62,7 @@ impl Expected {
         Expected((arrivals * ONE as f64) as u128)
     }
 
-    /// Returns the nearest double.
+    /// Returns the arrivals as a double, rounded.
     pub fn as_f64(self) -> f64 {
         self.0 as f64 / ONE as f64
     }

@@ -39,7 +39,7 @@ pub enum Shape {
         span: Nanos,
     },
     /// `trace(FILE)` with two columns: instants, and the rate from each instant on; before the
-    /// first the rate is zero. The instants never decrease, and there is at least one.
+    /// first instant the rate is zero. The instants never decrease, and there is at least one.
     Trace(Arc<[(Nanos, Level)]>),
 }
 

@@ -60,7 +60,8 @@ impl SinePosition {
         Nanos(u64::try_from(start).unwrap_or(u64::MAX)) + Nanos(phase as u64)
     }
 
-    /// Returns the expected number of arrivals from the beginning of a period to an instant in it.
+    /// Returns the number of arrivals expected from the beginning of a period to the instant `t`
+    /// nanoseconds later, in multiples of 10⁻¹⁸.
     pub(super) fn expected(&self, t: f64) -> f64 {
         let sine = libm::sin(std::f64::consts::PI * t / self.length);
         // 1 − cos(2x) as 2 sin²(x), which avoids cancellation.

@@ -9,7 +9,7 @@ use super::level::{Expected, Level};
 pub(super) struct RateSegment {
     /// Time from the job's start to the beginning of the segment.
     pub(super) start: Nanos,
-    /// Length of the part.
+    /// Length of the segment; without an end, up to [`Nanos::MAX`] after the start of the job.
     pub(super) length: Nanos,
     /// Rate at the beginning.
     pub(super) from: Level,

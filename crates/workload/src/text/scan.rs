@@ -66,7 +66,7 @@ pub(crate) struct Scan {
     pub(crate) code: Option<usize>,
     /// Literal or comment that is still open at the end.
     pub(crate) open: Option<SyntaxContext>,
-    /// Offset of a comment to the end of the line, if any.
+    /// Offset of the last comment to the end of a line, if any.
     pub(crate) line_comment: Option<usize>,
     /// True if there are more `${…}` than a statement may have.
     pub(crate) too_many: bool,
@@ -459,7 +459,7 @@ impl<'p> Scanner<'p> {
         let opening = &self.bytes[start..start + length];
         let quote = opening[0];
         let protects = self.backslash || self.is_escape_string(start);
-        // `${…}` and `$${` have the same meaning behind a backslash as everywhere.
+        // `${…}` and `$${` have the same meaning after a backslash as everywhere else.
         let before_text =
             matches!(self.options.marks.sign(self.bytes, self.at + 1), DollarKind::Plain);
         let escaped = protects && before_text && byte == b'\\' && matches!(quote, b'\'' | b'"');

@@ -4,8 +4,8 @@
 
 use std::fmt;
 
-use base::Nanos;
 use base::units::{UnitError, parse_decimal, parse_duration};
+use base::{Dialect, Nanos};
 
 use super::exact::Exact;
 use super::kind::{Operator, Type};
@@ -88,12 +88,20 @@ impl Constant {
         }
     }
 
-    /// Formats the constant as an SQL literal; `None` for a duration, which SQL does not have.
-    pub(crate) fn sql(&self) -> Option<String> {
+    /// Formats the constant as an SQL literal; `None` for a duration, for which the databases have
+    /// no common literal.
+    pub(crate) fn sql(&self, dialect: Dialect) -> Option<String> {
         match self {
             Constant::Int(_) | Constant::Real(_) => Some(self.to_text()),
             Constant::Duration(_) => None,
-            Constant::Text(text) => Some(format!("'{}'", text.replace('\'', "''"))),
+            Constant::Text(text) => {
+                let text = text.replace('\'', "''");
+                Some(match dialect {
+                    // A backslash begins an escape.
+                    Dialect::Mysql => format!("'{}'", text.replace('\\', r"\\")),
+                    Dialect::Postgres | Dialect::Sqlite => format!("'{text}'"),
+                })
+            }
         }
     }
 
@@ -292,6 +300,20 @@ mod tests {
         check("1.5", Operator::Multiply, "2s", "3s");
         check("10s", Operator::Subtract, "15s", "-5s");
         check("10s", Operator::Modulo, "3s", "1s");
+    }
+
+    #[test]
+    fn literal_doubles_quotes_and_escaping_backslashes() {
+        let text = Constant::Text(r"C:\new's\".to_owned());
+        for (dialect, expected) in [
+            (Dialect::Mysql, r"'C:\\new''s\\'"),
+            (Dialect::Postgres, r"'C:\new''s\'"),
+            (Dialect::Sqlite, r"'C:\new''s\'"),
+        ] {
+            assert_eq!(text.sql(dialect).as_deref(), Some(expected));
+            assert_eq!(constant("-1.50").sql(dialect).as_deref(), Some("-1.5"));
+            assert_eq!(constant("5s").sql(dialect), None);
+        }
     }
 
     #[test]

@@ -20,7 +20,8 @@ pub(crate) struct Exact {
 const SCALE: u32 = 18;
 
 impl Exact {
-    /// The largest mantissa. The nearest double is not larger, and can be read back.
+    /// The largest mantissa. A double represents it exactly, so the double nearest to a number does
+    /// not exceed it, and can be read back.
     pub(crate) const LARGEST: i128 = 9_000_000_000_000_000_000;
 
     /// Creates a number from its parts, rounded to fit; `None` if it exceeds [`Exact::LARGEST`].
@@ -83,7 +84,8 @@ impl Exact {
         Exact::new(self.mantissa * other.mantissa, self.scale + other.scale)
     }
 
-    /// Returns the quotient to 18 decimals; `None` if it is too large, or for a division by zero.
+    /// Returns the quotient, with at most 18 decimals; `None` if it exceeds [`Exact::LARGEST`], or
+    /// for a division by zero.
     pub(crate) fn over(self, other: Exact) -> Option<Exact> {
         let scale = self.scale.max(other.scale);
         quotient(self.at(scale), other.at(scale))
@@ -131,7 +133,8 @@ impl Exact {
     }
 }
 
-/// Divides by long division: the whole part, then digits until the remainder is zero, at most 18.
+/// Divides by long division: the whole part, then at most 18 decimals, until the remainder is zero
+/// or the mantissa exceeds its limit.
 fn quotient(numerator: i128, denominator: i128) -> Option<Exact> {
     let negative = (numerator < 0) != (denominator < 0);
     let (numerator, denominator) = (numerator.abs(), denominator.abs());

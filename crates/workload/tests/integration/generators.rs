@@ -120,6 +120,9 @@ fn polygons_are_sized_for_the_only_table_with_points() {
     let inside = "[load zones]\nrows = 10\ncolumns = zone: polygon(3)\n\
                   [load a]\nrows = 5k\ncolumns = at: pick(point(), point())\n";
     sized_for(inside, 5_000);
+    let elsewhere = "[load b]\nrows = 7\ncolumns = id: row()\ncolumn.mysql = at: point()\n\
+                     [load a]\nrows = 5k\ncolumns = id: row()\ncolumn.sqlite = at: point()\n";
+    sized_for(elsewhere, 5_000);
 }
 
 #[test]

@@ -22,6 +22,22 @@ fn a_section_that_only_a_mix_names_does_not_run_alone() {
     assert_eq!(offered, [Some(100.0), Some(80.0), Some(20.0), None]);
 }
 
+/// A zero has the same effect as a missing line.
+#[test]
+fn pacing_of_zero_does_not_make_a_part_run_alone() {
+    let names = |part: &str| -> Vec<String> {
+        let text = format!("[params]\nn = 0\n[a]\nmix = b\nrate = 9\n[b]\nquery = x\n{part}\n");
+        plan(&text).jobs_and_parts().map(|either| either.name().to_owned()).collect()
+    };
+    for part in ["rate = 0", "rate = 0.0\nconcurrency = 0", "queue-depth = 0", "rate = ${n}"] {
+        assert_eq!(names(part), ["a", "a/b"], "{part}");
+    }
+    assert_eq!(names("rate = 5\nrate.sqlite = 0"), ["a", "a/b"]);
+    assert_eq!(names("queue-depth = 5\nconcurrency.sqlite = 0"), ["a", "a/b"]);
+    assert_eq!(names("rate = 0\nrate.sqlite = 5"), ["a", "a/b", "b"]);
+    assert_eq!(names("rate = 0\nconcurrency = 2"), ["a", "a/b", "b"]);
+}
+
 #[test]
 fn accounts_are_each_job_followed_by_its_parts() {
     let more = "[first]\nquery = select 1\n";
@@ -283,7 +299,7 @@ fn keys_about_files_need_each_other() {
     refused("query = a\nmulti-query-mode = x\n", "`multi-query-mode` is multi-connection, not `x`");
 }
 
-/// `retry` is refused, because it would repeat the statements of the request that succeeded, too.
+/// `retry` is refused, because it would also repeat the statements that have succeeded.
 #[test]
 fn separate_statements_are_not_retried() {
     let part = "[a]\nquery = a\nquery = b\nmulti-query-mode = multi-connection\n";

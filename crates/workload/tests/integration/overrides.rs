@@ -279,7 +279,7 @@ error: `query(read)`: the value has a control character
     );
 }
 
-/// A file stays wrong if an option overrides one of its lines above the first section.
+/// A wrong line above the first section is an error even if an option overrides it.
 #[test]
 fn overridden_global_lines_are_still_checked() {
     let file = "duration = soon\nseed = many\n[read]\nquery = select 1\nrate = 5\n";

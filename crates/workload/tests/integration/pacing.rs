@@ -186,6 +186,21 @@ error: `on-queue-full` needs a `rate` and a `concurrency`
     );
 }
 
+/// The value of a parameter decides as if it stood in the place of its name.
+#[test]
+fn session_is_what_its_value_says() {
+    let error = |keys: &str| {
+        let text = format!("[params]\ns = yes\n[a]\nquery = select 1\n{keys}");
+        let (_, found) = workload::plan(&text, &workload::Overrides::default());
+        found.into_iter().next().map(|first| first.message)
+    };
+    let cannot = "`think` cannot be combined with `rate`".to_owned();
+    assert_eq!(error("rate = 5\nthink = 5ms\nsession = no\n"), Some(cannot));
+    let needs = "`session` needs a `rate`".to_owned();
+    assert_eq!(error("concurrency = 2\nsession = ${s}\n"), Some(needs));
+    assert_eq!(error("rate = 5\nthink = 5ms\nsession = ${s}\n"), None);
+}
+
 #[test]
 fn only_clients_of_a_closed_job_think() {
     check(

@@ -166,6 +166,22 @@ fn setup_statements_are_texts_with_literals() {
 }
 
 #[test]
+fn setup_literals_double_backslashes_where_they_escape() {
+    for (url, expected) in [
+        ("mysql://h/d", r"select 'C:\\new', 'a\b C:\new'"),
+        ("postgres://h/d", r"select 'C:\new', 'a\b C:\new'"),
+        ("sqlite:x.db", r"select 'C:\new', 'a\b C:\new'"),
+    ] {
+        let params = r"[params]
+p = C:\new
+[setup]
+query = select ${p}, 'a\b ${raw(p)}'
+";
+        assert_eq!(plan(&format!("url = {url}\n{params}")).setup[0].text, expected, "{url}");
+    }
+}
+
+#[test]
 fn statements_are_pieces_of_text_and_values() {
     let plan = plan(
         "[params]\nt = accounts\n[job]\nlet = a: uniform(1, 9)\n\

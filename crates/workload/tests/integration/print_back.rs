@@ -24,6 +24,7 @@ fn statement_with_a_dollar_brace_behind_a_backslash_prints_back() {
         check(url, "[a]\nquery = select \\$${x}\n");
         check(url, "[params]\np = '${x}'\n[a]\nquery = select \\${raw(p)}, ${1}\n");
         check(url, "[setup]\nquery = select '${raw(\"\\\\${x}\")}', 1\n");
+        check(url, "[params]\np = '\\${x}\\n'\n[setup]\nquery = select ${p}, '${raw(p)}'\n");
         check(url, "[a]\nquery = select '${raw(\"\\\\${x}\")}', ${1}\n");
         check(url, "[a]\nquery = select $t$ ${raw(\"${x}\")}$t$, $${y}\n");
     }

@@ -33,7 +33,7 @@ const FILES: [&str; 6] = [
      slo = p99 < 30ms\nvary = concurrency(read)\n[read]\nquery = select 1\nconcurrency = 4\n",
 ];
 
-/// Words by which messages are recognised that contain the remedy themselves.
+/// Words that identify a message which contains its own remedy.
 const MESSAGES_WITH_REMEDY: [&str; 5] =
     ["expected ", "such as `", "did you mean", ": units are ", ": this build has "];
 

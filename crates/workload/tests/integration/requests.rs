@@ -146,3 +146,20 @@ fn a_pause_is_drawn_for_each_request() {
         generator("let = a: sequence(1)\nquery = select ${a}\nthink = a * 1ms", Dialect::Sqlite);
     assert_eq!(with_variable.think(4, 0), Nanos::from_millis(5));
 }
+
+/// Only random numbers differ from pause to pause: they are those of a number that no request has.
+#[test]
+fn pauses_of_a_session_know_the_number_of_their_request() {
+    let think = |expr: &str, number, pause| {
+        let keys = format!("rate = 1\nsession = yes\nquery = x\nquery = y\nthink = {expr}");
+        generator(&keys, Dialect::Sqlite).think(number, pause)
+    };
+    for pause in [0, 1, 5] {
+        assert_eq!(think("1ms * sequence(0)", 7, pause), Nanos::from_millis(7));
+        assert_eq!(think("1ms * latest(3, 3)", 7, pause), Nanos::from_millis(10));
+        assert_eq!(think("1ms * permute(9)", 7, pause), think("1ms * permute(9)", 7, 0));
+        let of_other_number = think("exp(20ms)", 7 ^ pause << 40, 0);
+        assert_eq!(think("exp(20ms)", 7, pause), of_other_number);
+    }
+    assert_ne!(think("exp(20ms)", 7, 1), think("exp(20ms)", 7, 0));
+}

@@ -84,7 +84,8 @@ fn load_doubles_unless_the_file_names_values() {
     assert_eq!((rates[0], rates[1], rates.last()), (100.0, 200.0, Some(&102_400.0)));
 }
 
-/// The load is not a difference between the arms: it is added to the plan of a run.
+/// The load is not a declared difference between the arms: it is added to the differences of an arm
+/// for a run, and so to the plan of this run.
 #[test]
 fn arm_with_a_load_has_its_plan() {
     let found = experiment(COMPARISON);

@@ -116,6 +116,17 @@ fn invariant_8_secret_is_removed_from_a_literal_that_a_database_writes_with_esca
 }
 
 #[test]
+fn invariant_8_secret_is_removed_from_a_literal_whose_backslashes_are_doubled() {
+    let text = "url = mysql://ann:${pw}@h/d\n[params]\npw = hunt\\er2\n[setup]\n\
+                query = set password for ann = ${pw}\n";
+    let (plan, all) = shown(text, &[]);
+    assert!(!all.contains("hunt"), "{all}");
+    let plan = plan.unwrap_or_else(|| panic!("{all}"));
+    assert_eq!(plan.setup[0].text, r"set password for ann = 'hunt\\er2'");
+    assert!(!plan.secrets().hide(&plan.setup[0].text).contains("hunt"));
+}
+
+#[test]
 fn invariant_8_password_of_a_program_or_a_user_is_a_secret() {
     for job in [
         "[a]\ncommand = psql postgres://ann:${pw}@h/d -c x\n",

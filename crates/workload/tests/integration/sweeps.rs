@@ -106,8 +106,8 @@ fn nodes_are_the_first_hosts_of_the_url() {
     assert_eq!(all.collect::<Vec<_>>(), ["db1", "db1 db2", "db1 db2 db3"]);
 }
 
-/// A job is named by the text between the first parenthesis and its partner. Blanks around the name
-/// and the number of blanks between its words do not matter.
+/// A job is named by the text between the first `(` and the last `)`, because a name may contain
+/// parentheses. Blanks around the name and the number of blanks between its words do not matter.
 #[test]
 fn job_has_one_name_in_every_section() {
     for (header, mention) in [

@@ -130,7 +130,8 @@ pub(crate) enum ColonPart<'p> {
 }
 
 impl<'p> CompiledArgument<'p> {
-    /// Returns the error for an argument that is not what `generator` needs; `wanted` names that.
+    /// Returns the error for an argument that `generator` cannot use; `wanted` describes the values
+    /// that it can use.
     pub(crate) fn mismatch(&self, generator: &str, wanted: &str) -> Diagnostic {
         let (what, kind) = (quoted(self.place.text()), self.value.kind().article());
         self.place.error(format!("`{generator}` needs {wanted}, but {what} is {kind}"))

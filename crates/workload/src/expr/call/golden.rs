@@ -78,6 +78,7 @@ fn drawn(text: &str, count: usize) -> impl Iterator<Item = (Datum, Values)> {
         let mut texts = Values::new();
         let context = EvalContext {
             number,
+            draw: number,
             started: WallTime::EPOCH,
             variables: &[],
             texts: None,
