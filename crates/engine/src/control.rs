@@ -9,7 +9,7 @@ use workload::{FixedStatement, Indexes, JobTarget, Load, Plan};
 use crate::error::{Location, RunFailure, statement_timeout};
 use crate::events::RunEvent;
 use crate::example_results::ExampleResults;
-use crate::excerpts::{AnswerState, ExcerptTable, TableExcerpts};
+use crate::excerpts::{AnswerState, ExcerptTable, TableExcerpts, closing_quote, schema_and_name};
 use crate::loading::{self, LoadedTable};
 use crate::run_context::RunContext;
 use crate::targets::unreachable;
@@ -257,10 +257,10 @@ impl<D: Driver> Control<'_, D> {
     /// Runs all of `[teardown]`: a failed statement is reported and the next one runs.
     ///
     /// A statement that is not answered within the plan's `stall-timeout` is given up, and the next
-    /// one gets a new connection, since one table may be locked and other tables not. All
-    /// statements after the first unanswered one share one more `stall-timeout`, because the server
-    /// may be gone. A stop request during the teardown ends it; a run that is ended at once has no
-    /// teardown.
+    /// one gets a new connection, since one table may be locked and other tables not. The same
+    /// applies to a statement that breaks the connection. All statements after the first unanswered
+    /// one share one more `stall-timeout`, because the server may be gone. A stop request during
+    /// the teardown ends it; a run that is ended at once has no teardown.
     pub(crate) async fn tear_down(&self) {
         let statements = &self.plan().teardown;
         let stop = &self.context.stop;
@@ -303,8 +303,9 @@ impl<D: Driver> Control<'_, D> {
             match answer {
                 Some(Ok(_)) => connection = Some(open),
                 Some(Err(error)) => {
+                    // The next statement needs a connection that is not broken.
+                    connection = (!error.class().ends_connection()).then_some(open);
                     failed(error);
-                    connection = Some(open);
                 }
                 None => {
                     open.abandon();
@@ -409,8 +410,8 @@ impl<D: Driver> Control<'_, D> {
     }
 }
 
-/// Returns advice for a table with an unexpected number of rows: setup cannot create the table
-/// while it exists.
+/// Returns advice for a table with an unexpected number of rows. Before a run without `--loaded`,
+/// the table must be dropped, because setup cannot create a table that exists.
 fn row_count_remedy(found: &str) -> String {
     let anew = "drop the table and run without --loaded";
     match found.parse() {
@@ -421,19 +422,70 @@ fn row_count_remedy(found: &str) -> String {
 
 /// Returns true if a setup statement creates an index on a table with `indexes = after`.
 fn is_deferred(statement: &FixedStatement, loads: &[Load]) -> bool {
-    let words: Vec<String> = statement
-        .text
-        .split(|c: char| c.is_whitespace() || c == '(')
-        .filter(|word| !word.is_empty())
-        .map(|word| word.trim_matches(['"', '`', '[', ']']).to_lowercase())
-        .collect();
-    let makes_index = words.first().is_some_and(|word| word == "create")
-        && words.iter().take(3).any(|word| word == "index");
-    let table = words.iter().skip_while(|word| *word != "on").nth(1);
-    makes_index
-        && loads.iter().any(|load| {
-            load.indexes == Indexes::After && table.is_some_and(|t| *t == load.table.to_lowercase())
-        })
+    let Some(table) = indexed_table(&statement.text) else { return false };
+    loads.iter().any(|load| load.indexes == Indexes::After && is_same_table(&load.table, table))
+}
+
+/// Returns the table on which a statement creates an index, as the statement names it; `None` for
+/// any other statement.
+fn indexed_table(statement: &str) -> Option<&str> {
+    let words = words(after_comments(statement));
+    let is = |at: usize, wanted: &str| {
+        words.get(at).is_some_and(|word| word.eq_ignore_ascii_case(wanted))
+    };
+    let kind = if is(1, "or") && is(2, "replace") { 3 } else { 1 };
+    // A word such as `unique` may precede `index`.
+    if !is(0, "create") || !(is(kind, "index") || is(kind + 1, "index")) {
+        return None;
+    }
+    let on = words.iter().position(|word| word.eq_ignore_ascii_case("on"))?;
+    words.get(on + 1).copied()
+}
+
+/// Returns true if two names, quoted or not, may be of the same table. A name without a schema may
+/// be of any schema.
+fn is_same_table(one: &str, other: &str) -> bool {
+    let (schema, name) = schema_and_name(&one.to_lowercase());
+    let (other_schema, other_name) = schema_and_name(&other.to_lowercase());
+    name == other_name && schema.zip(other_schema).is_none_or(|(one, other)| one == other)
+}
+
+/// Returns a statement without the comments before it.
+fn after_comments(statement: &str) -> &str {
+    let mut rest = statement.trim_start();
+    while let Some(end) = end_of_comment(rest) {
+        rest = rest.split_once(end).map_or("", |(_, after)| after.trim_start());
+    }
+    rest
+}
+
+/// Returns the text that ends the comment at the beginning of a text; `None` if there is none.
+fn end_of_comment(text: &str) -> Option<&'static str> {
+    if text.starts_with("/*") {
+        Some("*/")
+    } else if text.starts_with("--") || text.starts_with('#') {
+        Some("\n")
+    } else {
+        None
+    }
+}
+
+/// Returns the words of a statement. A quoted name is one word, and keeps its quotes.
+fn words(statement: &str) -> Vec<&str> {
+    let mut quote: Option<char> = None;
+    let is_between_words = |c: char| match quote {
+        Some(end) => {
+            if c == end {
+                quote = None;
+            }
+            false
+        }
+        None => {
+            quote = closing_quote(c);
+            c.is_whitespace() || c == '('
+        }
+    };
+    statement.split(is_between_words).filter(|word| !word.is_empty()).collect()
 }
 
 /// Ends a session: closes its connection, or abandons it if an answer is outstanding.
@@ -515,5 +567,46 @@ impl TeardownTimeout {
         }
         self.ends_at = Some(now + self.limit);
         statement_timeout(STALL_TIMEOUT, self.limit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn index_is_deferred_however_its_table_is_written() {
+        let check = |table: &str, statement: &str, expected: bool| {
+            let file = format!(
+                "duration = 1s\n[setup]\nquery = {statement}\n[load {table}]\nrows = 1\n\
+                 columns = id: row()\nindexes = after\n[a]\nquery = select 1\n"
+            );
+            let (plan, diagnostics) = workload::plan(&file, &workload::Overrides::default());
+            let plan = plan.unwrap_or_else(|| panic!("{diagnostics:?}"));
+            assert_eq!(is_deferred(&plan.setup[0], &plan.loads), expected, "{table}: {statement}");
+        };
+        check("orders", "create index i on orders (a)", true);
+        check("orders", "CREATE UNIQUE INDEX IF NOT EXISTS i ON Orders(a)", true);
+        check("orders", "create or replace unique index i on `orders` (a)", true);
+        check("orders", "/* a */ create index \"on\" on [orders] (a)", true);
+        check("\"order\"", "create index i on \"order\"(a)", true);
+        check("\"odd (name\"", "create index i on \"odd (name\" (a)", true);
+        check("shop.orders", "create index i on orders (a)", true);
+        check("orders", "create index i on \"shop\".\"orders\" (a)", true);
+        check("shop.orders", "create index i on bar.orders (a)", false);
+        check("orders", "create index i on \"shop.orders\" (a)", false);
+        check("orders", "create index orders on bills (a)", false);
+        check("orders", "create view v as select 1 from bills join orders on orders (a)", false);
+    }
+
+    #[test]
+    fn comments_before_a_statement_are_skipped() {
+        for (text, rest) in [
+            ("create it -- now", "create it -- now"),
+            (" -- a\n/* b */ # c\n create it", "create it"),
+            ("-- a", ""),
+        ] {
+            assert_eq!(after_comments(text), rest);
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The failures that prevent a run.
+//! The failures that end a run without results.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,23 +7,24 @@ use base::{Class, Code, Nanos, Span, StatementId};
 use driver::Error;
 use workload::{FixedStatement, Job, Load, Requests, ScriptLine, Statement};
 
-/// The reason why a run ended before anything was measured.
+/// The failure of a run that has no results, or of a part of its teardown.
 #[derive(Debug)]
 pub enum RunFailure {
     /// A target could not be reached, or refused the login.
     Unreachable(Unreachable),
-    /// The database rejected a statement of the workload file.
+    /// The database rejected a statement of the workload file, a batch of a load or the count of a
+    /// table's rows, or did not answer in time; or the connection broke during a teardown.
     Statement {
-        /// The location of the statement.
+        /// The location of the statement or of the load.
         place: Location,
         /// The database's error.
         error: Error,
     },
-    /// The workload file requests something that this target does not support.
+    /// The workload file does not fit the target, its data or the options of the run.
     Unsupported {
         /// The location of the section or statement.
         place: Location,
-        /// A description of the feature.
+        /// The problem, as a clause.
         reason: String,
         /// The change that helps.
         help: String,
@@ -128,11 +129,17 @@ impl fmt::Display for Unreachable {
 
 impl std::error::Error for Unreachable {}
 
+/// The code with which MySQL and MariaDB refuse a statement that is too long, before they end the
+/// session (`ER_NET_PACKET_TOO_LARGE`): the server can be reached.
+const TOO_LONG: &str = "1153";
+
 impl RunFailure {
     /// Returns the failure that an error on a control connection means: an unreachable target, or a
-    /// statement that is wrong or was not answered in time.
+    /// statement that is wrong or was not answered in time. A server that ends the session may give
+    /// a code of its own.
     pub(crate) fn from_control_error(place: Location, error: Error) -> RunFailure {
-        match error.code() == Code::DISCONNECT {
+        let is_lost = error.class() == Class::Disconnect && error.code().as_str() != TOO_LONG;
+        match is_lost {
             true => RunFailure::Unreachable(error.into()),
             false => RunFailure::Statement { place, error },
         }
@@ -158,6 +165,9 @@ impl fmt::Display for RunFailure {
             RunFailure::Statement { place, error } if error.class() == Class::Timeout => {
                 let asked = if place.statement.is_none() { "a count of " } else { "" };
                 write!(f, "there is no answer to {asked}{place}")
+            }
+            RunFailure::Statement { place, error } if error.class() == Class::Disconnect => {
+                write!(f, "the connection broke during {place}")
             }
             RunFailure::Statement { place, .. } => write!(f, "the database rejects {place}"),
             RunFailure::Unsupported { place, reason, help } => {

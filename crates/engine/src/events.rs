@@ -94,9 +94,11 @@ pub enum RunEvent<'a> {
         /// The number of all statements.
         of: usize,
     },
-    /// A statement of `[teardown]` failed; the other statements still run.
+    /// A statement of `[teardown]` failed, and the other statements still run; or the teardown got
+    /// no connection, and [`RunEvent::TeardownSkipped`] follows.
     TeardownFailed(RunFailure),
-    /// The last statements of `[teardown]` are not run, because the database does not answer.
+    /// The last statements of `[teardown]` are not run, because the database does not answer or
+    /// accepts no connection.
     TeardownSkipped {
         /// The number of statements before the skipped ones.
         from: usize,

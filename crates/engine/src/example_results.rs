@@ -1,7 +1,8 @@
 //! Results of the examples of statements, for readers of the record.
 //!
-//! The results are read after the loaded tables, before time zero and over the same connection. An
-//! example is executed only if [`refusal`] returns `None`, and in a transaction that can only read.
+//! The results are read before time zero, after the excerpts of the loaded tables and over the same
+//! connection. An example is executed only if [`refusal`] returns `None`, and in a transaction that
+//! can only read.
 
 use base::{Clock, Dialect, Nanos};
 use driver::{Connection, Error, Table};

@@ -245,12 +245,11 @@ fn literal(dialect: Dialect, text: &str) -> String {
 }
 
 /// Returns the schema, if any, and the name in an SQL identifier, without quotes.
-fn schema_and_name(table: &str) -> (Option<String>, String) {
+pub(crate) fn schema_and_name(table: &str) -> (Option<String>, String) {
     let mut parts = Vec::new();
     let mut rest = table;
     while let Some(first) = rest.chars().next() {
-        let quoted = matches!(first, '"' | '`').then_some(first);
-        let (part, after) = match quoted {
+        let (part, after) = match closing_quote(first) {
             Some(quote) => rest[1..].split_once(quote).unwrap_or((&rest[1..], "")),
             None => {
                 let end = rest.find('.').unwrap_or(rest.len());
@@ -262,6 +261,15 @@ fn schema_and_name(table: &str) -> (Option<String>, String) {
     }
     let name = parts.pop().unwrap_or_default();
     (parts.pop(), name)
+}
+
+/// Returns the character that ends a quoted name; `None` if `first` does not begin one.
+pub(crate) fn closing_quote(first: char) -> Option<char> {
+    match first {
+        '"' | '`' => Some(first),
+        '[' => Some(']'),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -278,6 +286,7 @@ mod tests {
         check("shop.accounts", Some("shop"), "accounts");
         check("\"a.b\".`c d`", Some("a.b"), "c d");
         check("db.shop.\"it's\"", Some("shop"), "it's");
+        check("[a.b].[c d]", Some("a.b"), "c d");
     }
 
     #[test]

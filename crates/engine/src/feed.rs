@@ -1,7 +1,8 @@
 //! Requests from files: a thread reads ahead, and the lanes take input records as they need them.
 //!
-//! Each lane gets the groups of records of its requests, in their order, in blocks. The thread
-//! fills a block, and the lane takes groups from it without touching memory that other threads use.
+//! A group is the records of one request or of one batch. Each lane gets the groups of its requests
+//! in their order, in blocks. The thread fills a block, and the lane takes groups from it without
+//! touching memory that other threads use.
 //! The thread reuses the block when the last of its requests has ended. A lane never waits for the
 //! file: while a group has not been read, the lane gets [`Next::Pending`] and tries again later.
 //! The exception is virtual time, where the wall clock does not count and the lane waits.
@@ -132,8 +133,8 @@ impl Feeds {
         self.0.iter_mut().find_map(|(part, feed)| Some((part, feed.as_mut()?.take_failure()?)))
     }
 
-    /// Returns true if a part's file has yielded nothing at all. Later calls for the same part
-    /// return false.
+    /// Returns true if a part's file has yielded nothing at all, and then ends its feed. Later
+    /// calls for the same part return false.
     pub(crate) fn take_no_input(&mut self, part: PartId) -> bool {
         match self.0.get_mut(part) {
             Some(Some(feed)) if feed.block.is_none() && !feed.has_ended => {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use base::units::grouped;
 use base::{AccountId, Class, Code, Nanos, Stamp};
 use record::{EventKind, Failure, Ledger, Outcome, Outlet, RequestEnd};
-use workload::PartId;
+use workload::{OnError, PartId};
 
 use crate::client_handle::{ClientHandle, DueRequest, Instruction};
 use crate::feed::{self, Feeds, Input};
@@ -46,8 +46,10 @@ pub(crate) struct Gate {
     times: Times,
     parts: Arc<Parts>,
     feeds: Feeds,
-    /// The next arrival, unless it waits for its file.
-    next: Option<DueArrival>,
+    /// The next arrival, unless it waits for a file.
+    next: Option<Arrival>,
+    /// Inputs of the next arrival: one for each part that has a file and a request in the arrival.
+    inputs: Vec<(PartId, Input)>,
     file_wait: Option<FileWait>,
     /// End of the schedule.
     end: Stamp,
@@ -63,16 +65,22 @@ pub(crate) struct Gate {
     last_noticed: Option<Stamp>,
 }
 
-/// An arrival with the input of its requests.
-struct DueArrival {
-    arrival: Arrival,
-    input: Option<Input>,
+/// The state of the inputs of an arrival.
+enum InputState {
+    /// Each request has its input, or needs none.
+    Complete,
+    /// The file of this part has nothing yet.
+    Pending(PartId),
+    /// A file has ended, and the schedule ends with it.
+    Ended,
 }
 
-/// A state in which the next arrival waits for its file.
+/// A state in which the next arrival waits for a file.
 struct FileWait {
     /// The arrival; `None` if its time comes from the file as well.
     arrival: Option<Arrival>,
+    /// The part that has the file.
+    part: PartId,
     /// Time at which to try the file again.
     retry_at: Stamp,
 }
@@ -92,6 +100,7 @@ impl Gate {
             parts,
             feeds,
             next: None,
+            inputs: Vec::new(),
             file_wait: None,
             end: Stamp::NEVER,
             waiting: VecDeque::new(),
@@ -110,7 +119,7 @@ impl Gate {
         if self.is_held_back() {
             return Stamp::NEVER;
         }
-        let due = self.next.as_ref().map(|due| self.settings.zero + due.arrival.at);
+        let due = self.next.map(|arrival| self.settings.zero + arrival.at);
         let retry_at = self.file_wait.as_ref().map(|wait| wait.retry_at);
         due.or(retry_at).unwrap_or(Stamp::NEVER)
     }
@@ -124,7 +133,7 @@ impl Gate {
     pub(crate) fn end_at(&mut self, end: Stamp) {
         self.end = self.end.min(end);
         let is_late = |arrival: &Arrival| self.settings.zero + arrival.at >= self.end;
-        if self.next.as_ref().is_some_and(|due| is_late(&due.arrival)) {
+        if self.next.as_ref().is_some_and(is_late) {
             self.next = None;
         }
         let awaited = self.file_wait.as_ref().and_then(|wait| wait.arrival.as_ref());
@@ -163,45 +172,71 @@ impl Gate {
     fn advance(&mut self, now: Stamp) {
         let retry_at = now + FILE_RETRY;
         let known = self.file_wait.take().and_then(|wait| wait.arrival);
-        let (arrival, input) = match (known, &mut self.times) {
-            (Some(arrival), _) => (arrival, None),
+        if known.is_none() {
+            self.inputs.clear();
+        }
+        let arrival = match (known, &mut self.times) {
+            (Some(arrival), _) => arrival,
             (None, Times::Schedule(pacer)) => match pacer.next() {
-                Some(arrival) => (arrival, None),
+                Some(arrival) => arrival,
                 None => return,
             },
             (None, Times::Log(log)) => match self.feeds.next(PartId::FIRST) {
-                feed::Next::Input(input) => match log.arrival(&input) {
-                    Some(arrival) => (arrival, Some(input)),
-                    None => return,
-                },
+                feed::Next::Input(input) => {
+                    let Some(arrival) = log.arrival(&input) else { return };
+                    self.inputs.push((PartId::FIRST, input));
+                    arrival
+                }
                 feed::Next::Pending => {
-                    self.file_wait = Some(FileWait { arrival: None, retry_at });
+                    let part = PartId::FIRST;
+                    self.file_wait = Some(FileWait { arrival: None, part, retry_at });
                     return;
                 }
                 feed::Next::End => return,
             },
         };
-        if input.is_some() || !self.feeds.is_any() {
-            self.next = Some(DueArrival { arrival, input });
-            self.end_at(self.end);
-            return;
-        }
-        let part = self.parts.choose(arrival.number * u64::from(self.settings.batch));
-        match self.feeds.next_if_any(part) {
-            None => self.next = Some(DueArrival { arrival, input: None }),
-            Some(feed::Next::Input(input)) => {
-                self.next = Some(DueArrival { arrival, input: Some(input) });
+        match self.take_inputs(arrival) {
+            InputState::Complete => self.next = Some(arrival),
+            InputState::Pending(part) => {
+                self.file_wait = Some(FileWait { arrival: Some(arrival), part, retry_at });
             }
-            Some(feed::Next::Pending) => {
-                self.file_wait = Some(FileWait { arrival: Some(arrival), retry_at });
-            }
-            Some(feed::Next::End) => {}
+            InputState::Ended => {}
         }
         self.end_at(self.end);
     }
 
-    /// Opens the requests that are due at `now`, but at most [`REQUESTS_PER_CALL`]. Later calls
-    /// open the others, and a lane far behind its schedule still does its other work in between.
+    /// Takes the inputs that an arrival still lacks: one from the file of each part to which its
+    /// requests belong.
+    fn take_inputs(&mut self, arrival: Arrival) -> InputState {
+        if !self.feeds.is_any() {
+            return InputState::Complete;
+        }
+        let batch = u64::from(self.settings.batch);
+        let first = arrival.number * batch;
+        for number in first..first + batch {
+            let part = self.parts.choose(number);
+            if self.input_of(part).is_some() {
+                continue;
+            }
+            match self.feeds.next_if_any(part) {
+                None => {}
+                Some(feed::Next::Input(input)) => self.inputs.push((part, input)),
+                Some(feed::Next::Pending) => return InputState::Pending(part),
+                Some(feed::Next::End) => return InputState::Ended,
+            }
+        }
+        InputState::Complete
+    }
+
+    /// Returns the input that the next arrival's requests of a part share; `None` if the part has
+    /// no file.
+    fn input_of(&self, part: PartId) -> Option<&Input> {
+        self.inputs.iter().find(|(of, _)| *of == part).map(|(_, input)| input)
+    }
+
+    /// Opens the requests that are due at `now`, but handles no further arrival once it has opened
+    /// [`REQUESTS_PER_CALL`] requests. Later calls open the others, and a lane far behind its
+    /// schedule still does its other work in between.
     #[inline]
     pub(crate) fn notice(&mut self, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
         let mut opened = 0;
@@ -220,8 +255,7 @@ impl Gate {
 
     /// Opens the requests of the next arrival.
     fn notice_one(&mut self, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
-        let Some(DueArrival { arrival, input }) = self.next.take() else { return };
-        self.advance(now);
+        let Some(arrival) = self.next.take() else { return };
         let GateSettings { job, batch, zero, .. } = self.settings;
         for position in 0..u64::from(batch) {
             let number = arrival.number * u64::from(batch) + position;
@@ -230,8 +264,10 @@ impl Gate {
             let noticed = if intended <= self.full_until { intended } else { now };
             let request = ledger.arrive(job, number, intended, noticed);
             let (request, part) = self.parts.assign(request, ledger);
-            self.enqueue(DueRequest { request, part, input: input.clone() }, now, ledger);
+            let input = self.input_of(part).cloned();
+            self.enqueue(DueRequest { request, part, input }, now, ledger);
         }
+        self.advance(now);
         self.record_gap(arrival.at, now, ledger);
     }
 
@@ -254,9 +290,8 @@ impl Gate {
             return;
         }
         // Arrivals that were due count as scheduled, although their file had nothing for them.
-        if let Some(arrival) = self.file_wait.as_ref().and_then(|wait| wait.arrival.as_ref()) {
-            let number = arrival.number * u64::from(self.settings.batch);
-            let text = self.parts.part(self.parts.choose(number)).no_input_message();
+        if let Some(FileWait { arrival: Some(_), part, .. }) = self.file_wait {
+            let text = self.parts.part(part).no_input_message();
             ledger.event(now, Some(self.settings.job), EventKind::FileFailed, text);
         } else if self.feeds.take_no_input(PartId::FIRST) {
             let text = self.parts.part(PartId::FIRST).no_input_message();
@@ -327,17 +362,25 @@ impl Gate {
         }
     }
 
-    /// Fails all waiting requests, because the target refuses connections.
+    /// Fails all waiting requests, because the target refuses connections. Returns the part of the
+    /// first request whose error ends the run; `None` if no error does.
     pub(crate) fn refuse_waiting(
         &mut self,
         now: Stamp,
-        accepted: &[Code],
         ledger: &mut Ledger<impl Outlet>,
-    ) {
+    ) -> Option<PartId> {
         let code = Code::DISCONNECT;
-        let failure =
-            Failure { class: Class::Disconnect, code, accepted: accepted.contains(&code) };
-        self.give_up_waiting(now, Outcome::Failed(failure), ledger);
+        let mut stopping = None;
+        for due in self.waiting.drain(..) {
+            let requests = &self.parts.part(due.part).requests;
+            let accepted = requests.accepted.contains(&code);
+            if !accepted && requests.on_error == OnError::Stop {
+                stopping.get_or_insert(due.part);
+            }
+            let outcome = Outcome::Failed(Failure { class: Class::Disconnect, code, accepted });
+            ledger.settle(due.request, RequestEnd::without_sending(outcome, now));
+        }
+        stopping
     }
 
     /// Settles all waiting requests without sending them.
@@ -355,21 +398,25 @@ impl Gate {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use base::Seed;
     use record::{Grid, MemoryOutlet, Totals};
 
     use super::*;
+    use crate::events::{Listener, NoListener};
+    use crate::feed::InputFiles;
     use crate::pacer::Pacer;
     use crate::share::Share;
+    use crate::stop::Stop;
 
-    /// Returns a gate with ten arrivals per microsecond from time zero on.
-    fn gate() -> (Gate, Ledger<MemoryOutlet>, MemoryOutlet) {
-        let file = "[read]\nquery = select 1\nrate = 10M\narrival = uniform\n";
+    /// Returns a gate for the first job of a workload file, with the inputs in `folder`.
+    fn gate(file: &str, folder: &Path) -> (Gate, Ledger<MemoryOutlet>, MemoryOutlet) {
         let (plan, diagnostics) = workload::plan(file, &workload::Overrides::default());
         let plan = plan.unwrap_or_else(|| panic!("{diagnostics:?}"));
         let settings = GateSettings {
             job: AccountId(0),
-            batch: 1,
+            batch: plan.jobs[0].arrivals().map_or(1, |(_, batch)| batch),
             limit: 100_000,
             holds_back: true,
             ends_run: false,
@@ -377,17 +424,25 @@ mod tests {
         };
         let times = Times::Schedule(Pacer::new(&plan.jobs[0], Seed(1), Share::ALL));
         let parts = Arc::new(Parts::of(&plan, workload::JobId(0), base::Dialect::Sqlite));
+        let listener: Arc<dyn Listener> = Arc::new(NoListener);
+        let files = InputFiles::open(&plan, &folder.into(), 1, Some(&Stop::default()), &listener);
+        let mut of_lane = files.expect("threads start").take(0);
+        let feeds = Feeds::new(parts.all().map(|part| of_lane[part.account].take()).collect());
         let grid = Grid::new(Nanos::ZERO, Some(Nanos::from_secs(10)));
-        let memory = MemoryOutlet::new(Totals::new(grid, &[1]));
-        let ledger = Ledger::new(0, Stamp(0), grid, &[1], memory.clone());
-        (Gate::new(settings, times, parts, Feeds::default(), Stamp(0)), ledger, memory)
+        let statements: Vec<u16> =
+            plan.jobs_and_parts().map(|either| either.requests().statements.len() as u16).collect();
+        let memory = MemoryOutlet::new(Totals::new(grid, &statements));
+        let ledger = Ledger::new(0, Stamp(0), grid, &statements, memory.clone());
+        (Gate::new(settings, times, parts, feeds, Stamp(0)), ledger, memory)
     }
 
     /// Expects that a call opens at most [`REQUESTS_PER_CALL`] overdue requests, and that none is
     /// lost.
     #[test]
     fn overdue_arrivals_are_noticed_in_batches() {
-        let (mut gate, mut ledger, memory) = gate();
+        // Ten arrivals per microsecond from time zero on.
+        let file = "[read]\nquery = select 1\nrate = 10M\narrival = uniform\n";
+        let (mut gate, mut ledger, memory) = gate(file, Path::new(""));
         let now = Stamp(1_000_000);
         gate.end_at(now);
         gate.notice(now, &mut ledger);
@@ -398,5 +453,32 @@ mod tests {
         ledger.finish();
         let counts = memory.totals().account(AccountId(0)).window.counts;
         assert_eq!((counts.arrivals, counts.balance.unsent()), (9_999, 9_999));
+    }
+
+    const MIX: &str = "[mix]\nmix = a, b, c\nevery = 1s\nbatch-size = 50\n\
+                       [a]\nquery = a ?\nquery-args-file = a.csv\n\
+                       [b]\nquery = b ?\nquery-args-file = b.csv\n[c]\nquery = c\n";
+
+    /// Expects the requests of one part in a batch to share a record, and the mix to end with the
+    /// first file that has no more.
+    #[test]
+    fn requests_of_a_batch_take_records_of_their_own_part() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (name, records) in [("a.csv", "a0\na1\na2\n"), ("b.csv", "b0\nb1\nb2\nb3\n")] {
+            std::fs::write(folder.path().join(name), records).expect("a file");
+        }
+        let (mut gate, mut ledger, _) = gate(MIX, folder.path());
+        let now = Stamp(9_000_000_000);
+        gate.notice(now, &mut ledger);
+        assert_eq!(gate.waiting(), 150);
+        while let Some(due) = gate.take() {
+            let batch = due.request.number() / 50;
+            let expected = ["a", "b"].get(due.part.index()).map(|name| format!("{name}{batch}"));
+            let record = due.input.as_ref().and_then(|input| input.group().record(0));
+            let field = record.and_then(|record| record.field(0));
+            assert_eq!(field, expected.as_deref(), "{:?} in batch {batch}", due.part);
+            ledger.settle(due.request, RequestEnd::without_sending(Outcome::Unsent, now));
+        }
+        assert!(gate.is_over());
     }
 }

@@ -91,7 +91,8 @@ impl JobState {
         (u64::from(client)..count).step_by(clients as usize)
     }
 
-    /// Returns true if an error code is seen for the first time, up to the limit of distinct codes.
+    /// Notes an error code. Returns true if the code is new and the limit of distinct codes has not
+    /// been reached.
     pub(crate) fn is_new_error(&self, code: Code) -> bool {
         let mut seen = self.seen_errors.borrow_mut();
         let is_new = seen.len() < record::Failures::LIMIT && !seen.contains(&code);
@@ -101,7 +102,7 @@ impl JobState {
         is_new
     }
 
-    /// Returns true if an error code has been seen.
+    /// Returns true if an error code was noted by [`JobState::is_new_error`].
     pub(crate) fn has_seen_error(&self, code: Code) -> bool {
         self.seen_errors.borrow().contains(&code)
     }

@@ -1,8 +1,8 @@
 //! The state that the tasks of one lane share: its dispatchers and its clients.
 //!
-//! Clients call the methods of this module as well. These methods record events, agree with the
-//! other lanes on the end of the schedule, and connect. [`lane`](crate::lane) has the remaining
-//! methods.
+//! Dispatchers and clients both call the methods of this module, which record events, agree with
+//! the other lanes on the end of the schedule, and connect. [`lane`](crate::lane) has the methods
+//! that clients do not call.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -319,14 +319,30 @@ impl<D: Driver> LaneState<D> {
         let is_cut_off = self.link(job_state).is_down() && job_state.clients.connections() == 0;
         // Requests that open their own connections are refused by the target itself.
         let are_refused = fail && is_cut_off && job_state.keeps_connections();
-        if let (true, Some(gate)) = (are_refused, &job_state.gate) {
-            let mut ledger = self.ledger.borrow_mut();
-            gate.borrow_mut().refuse_waiting(
-                self.rt.now(),
-                &job_state.job.requests.accepted,
-                &mut ledger,
-            );
+        let Some(gate) = job_state.gate.as_ref().filter(|_| are_refused) else { return };
+        let now = self.rt.now();
+        let stopping = gate.borrow_mut().refuse_waiting(now, &mut self.ledger.borrow_mut());
+        if let Some(part) = stopping.filter(|_| !self.stop.is_requested()) {
+            self.stop_by_refusal(job_state, part);
         }
+    }
+
+    /// Ends the run because an arrival of a part with `on-error = stop` was refused.
+    #[cold]
+    fn stop_by_refusal(&self, job_state: &JobState, part: PartId) {
+        let target = target_phrase(&self.context.plan, job_state.job.target);
+        let error = Error::disconnect(format!("{target} refuses connections"));
+        let account = Some(job_state.parts.part(part).account);
+        let note = |kind| {
+            let (at, text) = (self.rt.now(), error.to_string());
+            self.ledger.borrow_mut().error_event(at, account, kind, event_error(&error), text);
+        };
+        if job_state.is_new_error(error.code()) {
+            note(EventKind::FirstError);
+        }
+        note(EventKind::StoppedByError);
+        self.stop.request(EndKind::StoppedByError);
+        self.check_stop();
     }
 }
 

@@ -122,7 +122,8 @@ fn failure(load: &Load, progress: &LoadProgress, error: Error) -> RunFailure {
     RunFailure::Unreachable(Error::new(error.class(), error.code(), message).into())
 }
 
-/// Reports the progress of a load until all of its rows are written.
+/// Reports the progress of a load until the load is over: all rows are committed, no writer is
+/// left, the load has stalled, or the run is stopped.
 ///
 /// A load that takes longer than [`LONG_LOAD`] is reported once as long. That report waits until
 /// all writers are connected or refused, because the observer that connects after it must not take
@@ -256,7 +257,8 @@ impl LoadProgress {
         self.committed.get() >= load.rows || has_no_writer || stop.is_requested()
     }
 
-    /// Writes batches until none is left, and returns the connection if the writer got one.
+    /// Writes batches until none is left. Returns the connection; `None` if the writer got none, or
+    /// abandoned it because the writer had to give up.
     async fn write<D: Driver>(
         &self,
         writer: usize,
@@ -305,7 +307,7 @@ impl LoadProgress {
     }
 
     /// Takes batches of rows from the shared counter until none is left. A row's values depend on
-    /// its number alone, so any writer may take it.
+    /// its number alone, so any writer may write it.
     async fn write_on(
         &self,
         connection: &mut impl Connection,

@@ -95,7 +95,8 @@ fn on_thread<D: Driver>(
 ) -> Option<LaneOutcome> {
     let cpus = &options.cpus;
     let cpu = (!cpus.is_empty()).then(|| cpus[usize::from(share.lane) % cpus.len()]);
-    // More spinning threads than processors would delay each other.
+    // A thread that wakes early spins until its deadline; more such threads than processors would
+    // delay each other.
     let has_one = processors().is_ok_and(|all| usize::from(options.threads) <= all.len());
     let wait = match (options.spin, has_one) {
         (true, _) => Wait::Spin,

@@ -18,8 +18,8 @@ pub struct NodeEntry {
     pub address: String,
 }
 
-/// Returns the entries of a plan's jobs at single servers. They follow the entries of the jobs, and
-/// are sorted by job and then by the number of the server.
+/// Returns the entries of a plan's jobs at single servers, sorted by job and then by the number of
+/// the server. In the record, these entries follow those of all jobs and parts.
 pub fn node_entries<D: Driver>(plan: &Plan, drivers: &Drivers<D>) -> Vec<NodeEntry> {
     plan.jobs_by_id()
         .flat_map(|(id, job)| {

@@ -17,7 +17,7 @@ use crate::share::Share;
 use crate::statements::{StatementText, prepare};
 use crate::targets::unreachable;
 
-/// Maximum number of waiting requests of a job that sets no limit.
+/// Maximum number of waiting requests, on one lane, of a job that sets no limit.
 const QUEUE_LIMIT: usize = 100_000;
 
 /// The response time that the default number of connections of an open job allows for.
@@ -80,7 +80,8 @@ pub fn connections_at_most(plan: &Plan, job: &Job) -> u32 {
     }
 }
 
-/// Returns the maximum number of clients of a job on a lane.
+/// Returns the maximum number of clients of a job on a lane. Closed jobs and queues have all their
+/// clients from the start, so the maximum of the whole job suffices for them.
 pub(crate) fn most_clients(plan: &Plan, job: &Job, share: Share) -> u32 {
     let all = connections_at_most(plan, job);
     match job.pacing {

@@ -24,7 +24,7 @@ pub struct Options {
     pub threads: u16,
     /// The processors to which the lanes' threads are bound in turn; empty leaves them unbound.
     pub cpus: Vec<usize>,
-    /// True if the lanes' threads spin shortly before a deadline.
+    /// True if the lanes' threads spin while they wait for a deadline, and never sleep.
     pub spin: bool,
     /// True if time is simulated.
     pub is_virtual: bool,

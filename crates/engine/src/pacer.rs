@@ -111,7 +111,8 @@ impl Pacer {
     /// Creates the arrivals of an open, queue or timetable job.
     ///
     /// # Panics
-    /// If the job is closed: its requests come from its clients, not from a schedule.
+    /// If the job is closed or replays a log: the times of its requests come from its clients or
+    /// from the log, not from a schedule.
     pub fn new(job: &Job, seed: Seed, share: Share) -> Pacer {
         let (schedule, _) = job.arrivals().expect("a closed job has no schedule");
         Pacer {

@@ -1,7 +1,7 @@
 //! Results files: the rows that statements return.
 //!
-//! They are opened just before the measured phase and closed when their jobs have ended. If a file
-//! cannot be written, the run ends and reports the file.
+//! The files are opened just before the measured phase and closed when their jobs have ended. If
+//! one cannot be written, the run ends and reports the file.
 
 use std::path::PathBuf;
 
@@ -19,8 +19,8 @@ use crate::stop::Stop;
 pub struct FileFault {
     /// The account of the job or part.
     pub account: AccountId,
-    /// Time at which the failure was noticed, on the run's clock; `None` if it was noticed only at
-    /// the end of the run.
+    /// Time at which the failure was noticed, on the run's clock; `None` in virtual time, or if the
+    /// failure was noticed only at the end of the run.
     pub at: Option<Stamp>,
     /// The message, which names the file and the cause.
     pub text: String,

@@ -62,8 +62,8 @@ impl RunOutcome {
 /// Executes a plan against the drivers of its targets. `outlet` creates the outlet of each lane.
 ///
 /// # Errors
-/// The reason why the run was impossible before anything was measured. Teardown has run if setup
-/// had run.
+/// The failure that ended the run without results. If setup was complete and the options request
+/// it, `[teardown]` has run, except perhaps after a panic or a deadlock.
 pub fn run<D: Driver>(
     plan: &Plan,
     drivers: Drivers<D>,

@@ -8,12 +8,13 @@ use rt::Rt;
 
 use crate::error::RunFailure;
 
-/// Minimum time from the last open connection to time zero. With many lanes it is longer, because
-/// each lane must notice time zero before it comes.
+/// Minimum time from the opening of the last connection to time zero. With many lanes, the time is
+/// longer, because each lane must learn time zero before it comes.
 const LEAD: Nanos = Nanos::from_millis(50);
 
-/// Interval at which a lane that is ready checks for time zero, per sixteen lanes of the run. With
-/// the same interval for any number of lanes, the polling of hundreds would delay the last ones.
+/// Interval, per sixteen lanes of the run, at which a lane that is ready checks whether time zero
+/// is known. With the same interval for any number of lanes, hundreds of polling lanes would delay
+/// those that are not ready.
 const READY_POLL: Nanos = Nanos::from_millis(1);
 
 /// The barrier at which the lanes of a run agree on time zero.

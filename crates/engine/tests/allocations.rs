@@ -1,9 +1,9 @@
 //! Invariant 3: the measured path allocates nothing.
 //!
-//! Every allocation of the process is counted, so nothing else may run in it: this test has no
-//! harness, whose threads allocate as well. In virtual time, a run with twice as many requests in
-//! the same number of intervals must allocate exactly as often: only setting up, ending and handing
-//! over intervals allocate.
+//! Every allocation of the process is counted, so nothing else may run in it. This test therefore
+//! has no harness: the threads of a harness allocate. In virtual time, a run with twice as many
+//! requests in the same number of intervals must allocate exactly as often: only setting up, ending
+//! and handing over intervals allocate.
 
 use std::alloc::System;
 use std::sync::Arc;

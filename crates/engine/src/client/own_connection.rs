@@ -2,10 +2,10 @@
 //!
 //! With `reconnect = per-transaction` a request connects and prepares its statements when it
 //! begins, within its service time, and closes the connection when it is settled, outside of all
-//! its times. Neither the limit on simultaneous attempts nor the back-off delays it, since either
-//! would be measured as the target's time. A refused request therefore fails. Only with
-//! `outage = wait` does a request wait for an unreachable target; the time of its assignment is
-//! then the time at which the target is back.
+//! its times. Neither the limit on simultaneous attempts nor the back-off delays the request, since
+//! such a delay would be measured as the target's time. A refused request therefore fails. Only
+//! with `outage = wait` does a request wait for an unreachable target; the time of its assignment
+//! is then the time at which the target is back.
 //!
 //! This is the only code of the measured path that allocates: opening a session cannot avoid
 //! allocations.

@@ -19,8 +19,8 @@ use crate::link::LinkChange;
 use super::own_connection::OwnConnection;
 use super::state::{Attempt, Client, RequestProgress};
 
-/// Number of requests without a pause after which a client yields to the other tasks of its thread.
-/// With a driver that always answers at once, the client would never yield without this limit.
+/// Number of requests after which a client yields to the other tasks of its thread. With a driver
+/// that always answers at once, the client would never yield otherwise.
 const REQUESTS_PER_TURN: u32 = 64;
 
 /// The source of the next request of a closed client.

@@ -44,7 +44,8 @@ pub(crate) struct Client<D: Driver> {
 
 /// A request's progress through its attempts.
 pub(super) struct RequestProgress {
-    /// Instant at which the request had its client and its target was up.
+    /// Instant at which the request got its client or, if it then waited for an unreachable target,
+    /// at which the wait ended.
     pub(super) assigned: Stamp,
     /// Instant at which the first attempt began to send or to connect.
     pub(super) sent: Option<Stamp>,
@@ -60,7 +61,7 @@ impl RequestProgress {
         RequestProgress { assigned, sent: None, done: assigned, work: RequestWork::default() }
     }
 
-    /// Adds the bytes and waits of an attempt.
+    /// Adds the bytes and waits of an attempt, and notes the start of the first attempt.
     pub(super) fn add_reply(&mut self, reply: &Reply) {
         self.sent = self.sent.or(reply.sent);
         self.work.bytes_sent += reply.bytes_sent;

@@ -94,8 +94,8 @@ fn one_seed_gives_one_result_to_the_last_request() {
     assert_ne!(run(1).2, run(2).2);
 }
 
-/// Invariant 2: sent + unsent + rejected = scheduled, exactly, in every model and under every
-/// fault.
+/// Invariant 2: completed + errors + rejected + unsent = scheduled, exactly, in every model and
+/// under every fault.
 #[test]
 fn invariant_2_every_model_balances_under_every_fault() {
     let models = [
@@ -357,7 +357,7 @@ fn temporary_outage_is_measured_and_does_not_end_the_run() {
     assert!(began[0] >= secs(5) && began[0] < Nanos::from_millis(5_100), "{began:?}");
     assert!(ended[0] >= secs(8) && ended[0] <= secs(9), "{ended:?}");
     assert_eq!(finished.measured.map(|measured| measured.lost), Some(vec![]));
-    // While the target refuses, arrivals fail at once and do not pile up.
+    // While the target refuses connections, arrivals fail at once and do not pile up.
     let errors = totals.account(JOB).window.histograms.of(Kind::Error);
     assert!(errors.value_at_quantile(0.99) < Nanos::from_millis(60).0);
     let last_second = &totals.account(JOB).intervals[19].0;

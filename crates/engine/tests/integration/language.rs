@@ -315,7 +315,7 @@ fn statements_with_rows_belong_to_the_part_of_a_mix() {
     assert_eq!([0, 1].map(|index| set(2).contains(index)), [false, true]);
 }
 
-/// An open job and a replay send all their requests, however slow the server is.
+/// An open job, a timetable and a replay send all their requests, however slow the server is.
 #[test]
 fn log_lines_faster_than_the_answers_wait_and_are_not_rejected() {
     let log: String = (0..250_000).map(|n| format!("{n},select {n}\n")).collect();

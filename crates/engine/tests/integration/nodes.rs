@@ -21,7 +21,7 @@ struct TwoServers {
     counts: Arc<Counts>,
 }
 
-/// Calls of the connections of [`TwoServers`].
+/// Numbers of calls to the connections of [`TwoServers`].
 #[derive(Default)]
 struct Counts {
     /// The number of statements sent as text.

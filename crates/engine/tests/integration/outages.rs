@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use base::{Class, Clock, Code, Dialect, Nanos, Seed, Stamp};
-use driver::{Connection, Driver, Error, Simulated, Table, Work};
+use base::{AccountId, Class, Clock, Code, Dialect, Nanos, Seed, Stamp};
+use driver::{Connection, Driver, Error, PreparedId, Simulated, Table, Work};
 use engine::{
     LaneOutlet, Listener, NoListener, Options, Prepare, RunEvent, RunFailure, RunOutcome, Stop,
     Unreachable, run,
@@ -89,7 +89,7 @@ impl Connection for SilentConnection {
     delegate_to_inner!(prepare, settings, close, abandon);
 }
 
-/// Returns the seconds at which events of a kind happened.
+/// Returns the seconds at which events of the given kind happened.
 fn seconds_of(totals: &Totals, kind: EventKind) -> Vec<f64> {
     let events = totals.events.iter().filter(|event| event.kind == kind);
     events.map(|event| event.at.as_secs_f64()).collect()
@@ -123,8 +123,8 @@ fn silent_outage_begins_with_the_first_request_without_an_answer() {
     }
 }
 
-/// A server that answers each request with an error. From an instant on it accepts no client, and
-/// it ends one session then.
+/// A server that answers each request with an error. From the instant `from` on, it accepts no more
+/// clients, and it then ends one of its sessions.
 #[derive(Clone)]
 struct RefusingServer {
     inner: Simulated,
@@ -200,9 +200,19 @@ fn run_prepared_against_silence(
     stop: &Stop,
     listener: Arc<dyn Listener>,
 ) -> Result<RunOutcome, RunFailure> {
-    let plan = plan_of(file);
     let inner = Simulated::new(constant(1_000, None), Seed(1));
     let server = SilentServer { inner, silent: Stamp::ZERO..Stamp::NEVER, lets_in: true };
+    run_prepared(file, server, prepare, stop, listener)
+}
+
+fn run_prepared(
+    file: &str,
+    server: impl Driver,
+    prepare: Prepare,
+    stop: &Stop,
+    listener: Arc<dyn Listener>,
+) -> Result<RunOutcome, RunFailure> {
+    let plan = plan_of(file);
     let memory = MemoryOutlet::new(Totals::new(Grid::new(Nanos::ZERO, plan.duration), &[1]));
     let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
     let options = Options { prepare, ..virtually(1) };
@@ -221,7 +231,8 @@ fn stalled_load_is_given_up() {
     assert_eq!(error.message(), expected);
 }
 
-/// A listener that ends the run while its table is filled, and keeps the events of its teardown.
+/// A listener that ends the run while a table is filled, and keeps the events of the run's
+/// teardown.
 #[derive(Default)]
 struct InterruptingListener {
     stop: Stop,
@@ -318,6 +329,97 @@ fn teardown_of_a_silent_server_takes_two_limits_and_reports_what_is_left() {
     assert_eq!(*said, expected);
 }
 
+/// A server that ends a session at a text with the word `end`, and gives a code of its own.
+#[derive(Clone)]
+struct EndingServer(Simulated);
+
+struct EndingSession {
+    inner: <Simulated as Driver>::Connection,
+    has_ended: bool,
+}
+
+impl EndingServer {
+    fn new() -> EndingServer {
+        EndingServer(Simulated::new(constant(1_000, None), Seed(1)))
+    }
+}
+
+impl EndingSession {
+    fn pass(&mut self, text: &str) -> Result<(), Error> {
+        self.has_ended |= text.contains("end");
+        match self.has_ended {
+            true => Err(Error::new(Class::Disconnect, Code::new("57P01"), "terminated")),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Driver for EndingServer {
+    type Connection = EndingSession;
+
+    fn dialect(&self) -> Dialect {
+        self.0.dialect()
+    }
+
+    fn stores_data(&self) -> bool {
+        true
+    }
+
+    async fn connect(&self, rt: &Rt) -> Result<EndingSession, Error> {
+        Ok(EndingSession { inner: self.0.connect(rt).await?, has_ended: false })
+    }
+}
+
+impl Connection for EndingSession {
+    async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
+        self.pass(text)?;
+        self.inner.prepare(text).await
+    }
+
+    async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
+        self.inner.run(work).await
+    }
+
+    async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
+        self.pass(sql)?;
+        self.inner.query_text(sql).await
+    }
+
+    delegate_to_inner!(settings, close, abandon);
+}
+
+#[test]
+fn server_that_ends_a_session_before_the_jobs_counts_as_unreachable() {
+    let load = "[load ended]\nrows = 10\ncolumns = id: row()\n";
+    for (prepare, section) in [
+        (Prepare::Fresh, "[setup]\nquery = create it\nquery = end it\n"),
+        (Prepare::Fresh, load),
+        (Prepare::Verify, load),
+    ] {
+        let file = format!("duration = 1s\n{section}[a]\nquery = select 1\n");
+        let (stop, listener) = (Stop::default(), Arc::new(NoListener));
+        let failed =
+            run_prepared(&file, EndingServer::new(), prepare, &stop, listener).unwrap_err();
+        let RunFailure::Unreachable(Unreachable { error, .. }) = failed else { panic!("{failed}") };
+        assert_eq!(error.code(), Code::new("57P01"), "{prepare:?}: {section}");
+    }
+}
+
+#[test]
+fn teardown_continues_on_a_new_connection_if_the_server_ends_the_session() {
+    let listener = Arc::new(InterruptingListener::default());
+    let file = "duration = 1s\n[a]\nquery = select 1\n[teardown]\nquery = drop it\n\
+                query = end it\nquery = drop it\nquery = /* sim: reject */\n";
+    let (server, prepare) = (EndingServer::new(), Prepare::Fresh);
+    run_prepared(file, server, prepare, &listener.stop, Arc::clone(&listener) as _).unwrap();
+    let said = listener.said.lock().expect("nothing panics");
+    let expected = [
+        "the connection broke during statement 2 of [teardown]",
+        "the database rejects statement 4 of [teardown]",
+    ];
+    assert_eq!(*said, expected);
+}
+
 /// A server that refuses clients from 3 s on, as after a change of the password or of the limit of
 /// connections, and ends its sessions one after another from then on: the first at 3.0 s, the
 /// second at 3.2 s.
@@ -379,7 +481,8 @@ impl Driver for ClosingServer {
 impl Connection for ClosingSession {
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
         if self.rt.now() >= self.end {
-            return Err(Error::disconnect("the administrator ended the session"));
+            let text = "the administrator ended the session";
+            return Err(Error::new(Class::Disconnect, Code::new("57P01"), text));
         }
         self.inner.run(work).await
     }
@@ -441,6 +544,53 @@ fn arrivals_fail_at_once_if_a_full_server_leaves_no_connection() {
     let (totals, _) = run_on(&open, server, &virtually(1), &Stop::default());
     let (arrived, ended) = &totals.account(JOB).intervals[7];
     assert!(arrived.balance.errors() >= 299 && ended.completed == 0, "{arrived:?}: {ended:?}");
+}
+
+/// Arrivals that accept the code of the ended sessions of a [`ClosingServer`].
+const ARRIVALS: &str = "rate = 300\narrival = uniform\nerror = 57P01";
+
+#[test]
+fn refused_arrivals_are_judged_by_the_codes_of_their_part() {
+    let plan = plan_of(&format!(
+        "duration = 8s\n[mix]\nmix = a, b\n{ARRIVALS}\n\
+         [a]\nquery = select 1\nerror = disconnect\n[b]\nquery = select 2\n"
+    ));
+    let server = ClosingServer::new(&plan, Class::Disconnect);
+    let (totals, _) = run_on(&plan, server, &virtually(1), &Stop::default());
+    let errors = |account| {
+        let counts = totals.account(AccountId(account)).window.counts;
+        (counts.balance.errors(), counts.accepted_errors)
+    };
+    let (all, a, b) = (errors(0), errors(1), errors(2));
+    assert!(a.0 > 300 && a.0 == a.1, "{a:?}");
+    // Only the requests whose session ended are accepted.
+    assert!(b.0 > 300 && b.1 < 50, "{b:?}");
+    assert_eq!(all, (a.0 + b.0, a.1 + b.1));
+}
+
+#[test]
+fn refused_arrival_ends_the_run_if_its_part_stops_at_errors() {
+    let job = format!("[a]\nquery = select 1\n{ARRIVALS}");
+    for (file, stopped) in [
+        (format!("{job}\non-error = stop\n"), Some(AccountId(0))),
+        (format!("{job}, disconnect\non-error = stop\n"), None),
+        (
+            format!(
+                "[mix]\nmix = a, b\n{ARRIVALS}\non-error = stop\n\
+                 [a]\nquery = select 1\nerror = disconnect\n[b]\nquery = select 2\n"
+            ),
+            Some(AccountId(2)),
+        ),
+    ] {
+        let plan = plan_of(&format!("duration = 8s\n{file}"));
+        let server = ClosingServer::new(&plan, Class::Disconnect);
+        let (totals, finished) = run_on(&plan, server, &virtually(1), &Stop::default());
+        let events = totals.events.iter();
+        let events = events.filter(|event| event.kind == EventKind::StoppedByError);
+        let accounts: Vec<AccountId> = events.filter_map(|event| event.account).collect();
+        assert_eq!(accounts, Vec::from_iter(stopped), "{file}");
+        assert_eq!(finished.end == EndKind::StoppedByError, stopped.is_some(), "{file}");
+    }
 }
 
 /// A job without a connection is limited while the server answers another job. The connection of an

@@ -129,7 +129,7 @@ fn settled(totals: &Totals) -> Balance {
     counts.balance
 }
 
-/// Returns the shortest and the longest time of a kind, in microseconds.
+/// Returns the shortest and the longest time of the given kind, in microseconds.
 fn times(totals: &Totals, kind: Kind) -> (u64, u64) {
     let histogram = totals.account(JOB).window.histograms.of(kind);
     (histogram.min() / 1_000, histogram.max() / 1_000)
