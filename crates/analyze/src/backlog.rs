@@ -5,18 +5,19 @@
 //! the database.
 //!
 //! A backlog counts as growing if three conditions hold: a straight line through the means of its
-//! blocks rises by more than chance explains, the rise is large enough to matter, and it is larger
-//! than the random movement of a queue. Neighbouring blocks of a busy queue are correlated, so the
-//! first condition alone would often give false alarms.
+//! blocks rises by more than chance explains, the rise is large enough to matter, and the rise is
+//! larger than the random movement of a queue. Neighbouring blocks of a busy queue are correlated,
+//! so the first condition alone would often give false alarms.
 //!
 //! If a job has a varying rate, the number of open requests varies with the rate, even at a
 //! constant response time: by Little's law it is the rate times the response time. If the backlog
 //! grows together with the rate, only the growth beyond the growth of the rate counts.
 //!
 //! A window of a few seconds is too short for a trend. In such a window, a load at a constant rate
-//! exceeds the capacity if two conditions hold in every second: far fewer requests end than come
-//! due, by more than chance explains, and about as many end as in any other second. This is so if
-//! the server is always busy, but not after a stall, nor at the start of a run with slow requests.
+//! exceeds the capacity if three conditions hold: in every second, far fewer requests end than come
+//! due; the total shortfall is larger than chance explains; and about the same number of requests
+//! ends in each second. All three hold if the server is always busy, but not after a stall, nor at
+//! the start of a run with slow requests.
 
 use workload::{Arrival, Job, Schedule};
 
@@ -38,7 +39,8 @@ pub(crate) struct Trend {
 pub(crate) struct Arrivals {
     /// Number of requests.
     pub(crate) requests: u64,
-    /// Number of requests that arrive together; their arrival times are random.
+    /// Number of requests that arrive together at random times; 1 if the arrival times are not
+    /// random.
     pub(crate) burst: u32,
 }
 
@@ -83,13 +85,13 @@ const SHORT_INTERVALS: usize = 2;
 const BEYOND_CHANCE: f64 = 10.0;
 
 /// Minimum ratio of the smallest number of requests that end in an interval to the largest one, at
-/// which the server counts as always busy. If each request takes an exponential time from the start
-/// of the run, the ratio is less than 0.75 as long as [`OPEN_ALLOWED`] is exceeded from the first
-/// interval on.
+/// which the server counts as always busy. Slow requests alone do not reach it: if service times
+/// are exponential and more than [`OPEN_ALLOWED`] of the requests stay open from the first interval
+/// on, the ratio is less than 0.75.
 const STEADY_RATIO: f64 = 0.75;
 
-/// Lower bound of a rate, as a fraction of the mean rate. When hardly any requests arrive, the
-/// remaining open requests say nothing about the rate.
+/// Lower bound of a rate by which a backlog is divided, as a fraction of the mean rate. Without it,
+/// the few requests that are open while hardly any arrive would count far too much.
 const LOWEST_RATE: f64 = 0.1;
 
 /// Returns the trend of the backlog at the ends of the window's intervals; `None` if there are too
@@ -99,8 +101,8 @@ pub(crate) fn trend(backlog: &[f64]) -> Option<Trend> {
 }
 
 /// Returns the smaller of two trends at a varying rate: the trend of the backlog, and the trend of
-/// the backlog scaled to the mean rate with the same response times. `arrivals` covers the
-/// intervals of `backlog` and all before them.
+/// the backlog scaled to the mean rate with the same response times. `None` if there are too few
+/// intervals. `arrivals` covers the intervals of `backlog` and all before them.
 pub(crate) fn trend_of_varying(backlog: &[f64], arrivals: &[f64]) -> Option<Trend> {
     let as_it_was = trend(backlog)?;
     let rates = rates_of_open_requests(backlog, arrivals);
@@ -116,7 +118,8 @@ pub(crate) fn trend_of_varying(backlog: &[f64], arrivals: &[f64]) -> Option<Tren
 }
 
 /// Returns the arrival rate of the requests that are open at the end of each interval: the mean
-/// rate over the last R intervals, where R is the average duration of a request by Little's law.
+/// rate over the last R intervals, where R is the average duration of a request by Little's law, in
+/// intervals, and at least 1.
 fn rates_of_open_requests(backlog: &[f64], arrivals: &[f64]) -> Vec<f64> {
     let first = arrivals.len() - backlog.len();
     let came: f64 = arrivals[first..].iter().sum();

@@ -5,7 +5,7 @@
 pub(crate) struct LevelChange {
     /// Index of the first part after the change.
     pub(crate) index: usize,
-    /// Change relative to the mean before it, as a fraction.
+    /// Change relative to the mean before it, as a fraction; 1 or -1 if that mean is zero.
     pub(crate) by: f64,
     /// Change divided by its standard error.
     pub(crate) t: f64,
@@ -38,5 +38,5 @@ pub(crate) fn student_t(number: f64, error: f64) -> f64 {
     }
 }
 
-/// Value of t for measurements that do not scatter.
+/// Largest absolute value of t; measurements that do not scatter have it.
 pub(crate) const LARGEST_T: f64 = 1e6;

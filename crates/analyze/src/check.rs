@@ -9,9 +9,9 @@ pub struct Check {
     pub kind: CheckKind,
     /// Status of the check.
     pub status: Status,
-    /// Number that was judged.
+    /// Number that was judged; `None` if the check was not possible, or judges no number.
     pub value: Option<f64>,
-    /// Number that `value` was compared with.
+    /// Number that `value` was compared with; `None` if there is no such number.
     pub limit: Option<f64>,
     /// Unit of `value` and `limit`.
     pub unit: Unit,
@@ -127,7 +127,7 @@ pub enum Unit {
     Requests,
     /// Rejected requests.
     RejectedRequests,
-    /// Standard deviations of a normal number.
+    /// Standard deviations of a normally distributed number.
     StandardDeviations,
     /// Standard errors of an estimate.
     StandardErrors,
@@ -399,7 +399,8 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Returns the gravest status; a run without SUSPECT and INVALID checks is VALID.
+    /// Returns the gravest status, but at least [`Status::Pass`]: a run without SUSPECT or INVALID
+    /// checks is VALID.
     pub fn status(&self) -> Status {
         let gravest = self.checks.iter().map(|check| check.status).max();
         gravest.unwrap_or(Status::NotPossible).max(Status::Pass)

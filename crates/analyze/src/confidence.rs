@@ -1,13 +1,13 @@
 //! Confidence intervals of the numbers of one run.
 //!
-//! Consecutive requests are correlated: one that waited follows another that waited. An interval
-//! that treats every request as an independent observation is several times too narrow for the
-//! times of a queue. Here an observation is a [`Batch`] of requests, such as those of one second,
-//! which is long relative to the memory of most queues. If neighbouring batches are still
-//! correlated, they are joined, and if there are too few to join, the interval is called
-//! optimistic. (Law, "Simulation Modeling and Analysis", chapter 9.5: the method of batch means.
-//! Fishman, "Grouping observations in digital simulation", 1978: batches are joined in pairs until
-//! they are uncorrelated.)
+//! Consecutive requests are correlated: a request that waited often follows another one that
+//! waited. An interval that treats every request as an independent observation is several times too
+//! narrow for the times of a queue. Here an observation is a [`Batch`] of requests, such as those
+//! of one second, because a second is long relative to the correlation time of most queues. If
+//! neighbouring batches are still correlated, they are joined. If there are too few batches to
+//! join, the interval is called optimistic. (Law, "Simulation Modeling and Analysis", chapter 9.5:
+//! the method of batch means. Fishman, "Grouping observations in digital simulation", 1978: batches
+//! are joined in pairs until they are uncorrelated.)
 //!
 //! Such an interval covers only chance within this run. It does not say how much the next run will
 //! differ: that takes several runs.
@@ -156,8 +156,8 @@ impl Estimate {
     }
 
     /// Returns true if another estimate differs by more than chance explains: both have intervals,
-    /// and their distance is at least [`SEPARATION`]. Optimistic intervals are widened by
-    /// [`WIDENING`].
+    /// their distance is more than [`SEPARATION`], and their relative difference is at least
+    /// [`LEAST_DIFFERENCE`]. Optimistic intervals are widened by [`WIDENING`].
     pub(crate) fn differs_from(&self, other: &Estimate) -> bool {
         let [less, more] = if self.value < other.value { [self, other] } else { [other, self] };
         let (Some(below), Some(above)) = (less.bounds, more.bounds) else { return false };
@@ -168,9 +168,10 @@ impl Estimate {
         distance > SEPARATION * chance && distance >= LEAST_DIFFERENCE * more.value
     }
 
-    /// Returns true if one estimate is at least [`MULTIPLE`] times the other, by the ends of their
-    /// intervals that are closest. Optimistic intervals are not widened. Used only for throughputs,
-    /// because the random movement of a queue never changes a throughput by such a factor.
+    /// Returns true if the larger of the two estimates is at least [`MULTIPLE`] times the smaller
+    /// one, by the ends of their intervals that are closest. Optimistic intervals are not widened.
+    /// Used only for throughputs, because the random movement of a queue never changes a throughput
+    /// by such a factor.
     pub(crate) fn is_multiple_of(&self, other: &Estimate) -> bool {
         let [less, more] = if self.value < other.value { [self, other] } else { [other, self] };
         let bounds = less.bounds.zip(more.bounds);

@@ -67,7 +67,8 @@ impl Distribution {
         }
     }
 
-    /// Returns the value of one of the quantiles of [`Quantile::ALL`], in nanoseconds.
+    /// Returns the value of the quantile with this name in [`Quantile::ALL`], in nanoseconds;
+    /// `None` if there is no such quantile, or no time was measured.
     pub fn quantile_ns(&self, name: &str) -> Option<u64> {
         let place = Quantile::ALL.iter().position(|quantile| quantile.name == name)?;
         (self.count > 0).then(|| self.quantiles_ns[place])

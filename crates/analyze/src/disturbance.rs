@@ -34,7 +34,7 @@ pub struct Phase {
     pub name: PhaseName,
     /// Steps of the phase, in the order of time.
     pub steps: Vec<Range<usize>>,
-    /// Response times of each of the other jobs.
+    /// Response times of each of the other jobs, in the order of [`Disturbance::others`].
     pub responses: Vec<Responses>,
 }
 

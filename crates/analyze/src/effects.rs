@@ -1,5 +1,5 @@
-//! Changes over time: the moment at which an intermittent job or background work began or ended,
-//! and the figure of another job that changed with it.
+//! Changes over time: a moment at which an intermittent job or background work began or ended, and
+//! a figure of another job that changed at this moment.
 //!
 //! Effects are derived from [`SideEffects`]. A figure has changed if it differs between two phases
 //! by more than chance explains, and by a fifth or more.
@@ -43,10 +43,10 @@ pub struct Effect {
     pub times: usize,
 }
 
-/// Returns the changes that all intermittent activity caused at its first start and at its last
-/// end. For a job without such a change, for example because the activity was too short to be
-/// compared, returns the change from the time before the activity to the time after it, unless a
-/// different cause may explain that change.
+/// Returns the changes at the first start and at the last end of each intermittent activity. For a
+/// job without such a change, for example because the activity was too short to be compared,
+/// returns the change from the time before the activity to the time after it, unless a different
+/// cause may explain that change.
 pub(crate) fn effects(side_effects: &[SideEffects]) -> Vec<Effect> {
     let mut found: Vec<Effect> = side_effects.iter().flat_map(effects_at_ends).collect();
     let between: Vec<Effect> = side_effects.iter().flat_map(effects_after).collect();
@@ -146,7 +146,8 @@ impl Difference<'_> {
     }
 }
 
-/// Returns the jobs that changed between two phases, each with the first figure worth reporting.
+/// Returns the first changed figure, in order of preference, of each job that changed between two
+/// phases.
 fn changes<'p>(
     before: &'p PhaseSummary,
     then: &'p PhaseSummary,

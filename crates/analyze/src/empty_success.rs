@@ -14,7 +14,8 @@ pub enum EmptySuccess {
     /// No request of the job came due in the whole run.
     NothingDue {
         /// Time since time zero at which its first request would have come due; `None` if that lies
-        /// within the run, or is random.
+        /// within the run, or if it is not known in advance, as for a closed job or random
+        /// arrivals.
         first: Option<Nanos>,
     },
     /// No answer in the whole run returned or changed a row, although it should have: no answer of
@@ -66,8 +67,8 @@ pub(crate) fn empty_success(evidence: &Evidence, account: AccountId) -> Option<E
     without_any_row(requests, counted).or_else(|| without_rows_of_some(requests, counted))
 }
 
-/// Returns the warning of a job whose completed requests had no row, though there is a statement
-/// that asks for rows.
+/// Returns the warning of a job whose completed requests had no row, although one of its statements
+/// asks for rows.
 fn without_any_row(requests: &Requests, counted: &JobEvidence) -> Option<EmptySuccess> {
     let ends = counted.ends(0..counted.steps.len());
     let is_empty = ends.completed > 0 && ends.rows == 0;
@@ -75,8 +76,8 @@ fn without_any_row(requests: &Requests, counted: &JobEvidence) -> Option<EmptySu
         .then_some(EmptySuccess::NoRows { answers: ends.completed, statements: Vec::new() })
 }
 
-/// Returns the warning of a job of which some statements ask for rows and were answered, but never
-/// had a row. Records that do not distinguish the statements have no such warning.
+/// Returns the warning of a job if some of its statements ask for rows and were answered, but never
+/// had a row. `None` for a record that does not distinguish the statements.
 fn without_rows_of_some(requests: &Requests, counted: &JobEvidence) -> Option<EmptySuccess> {
     let (mut answers, mut statements) = (0_u64, Vec::new());
     let answered = counted.statements.iter().flatten();
@@ -103,8 +104,21 @@ fn asks_for_rows(statement: &Statement) -> bool {
     let text = without_comments(&text);
     let mut words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     let first = words.by_ref().find(|word| !word.is_empty()).unwrap_or_default();
-    let gives_away = matches!(first, "select" | "with" | "table") && words.any(|it| it == "into");
+    let gives_away = matches!(first, "select" | "with" | "table") && stores_rows(words);
     ROW_STATEMENTS.contains(&first) && !gives_away
+}
+
+/// Returns true if the words of a query store its rows by `into`; `with … insert into` changes rows
+/// of a table.
+fn stores_rows<'w>(words: impl Iterator<Item = &'w str>) -> bool {
+    let mut before = "";
+    for word in words {
+        if word == "into" && !matches!(before, "insert" | "ignore" | "merge") {
+            return true;
+        }
+        before = word;
+    }
+    false
 }
 
 /// Returns the text without its leading comments.
@@ -140,6 +154,7 @@ mod tests {
         check("SELECT(1)", true);
         check("  /* a */ -- b\n (select 1) union (select 2)", true);
         check("with a as (select 1) select * from a", true);
+        check("with a as (select 1) insert into t select * from a", true);
         check("update t set v = 1", true);
         check("insert into t values (1) on conflict do nothing", true);
         check("delete from t", true);

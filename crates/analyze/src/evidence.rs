@@ -5,8 +5,8 @@ use std::ops::Range;
 use base::{AccountId, Class, Code, Nanos};
 use hdrhistogram::Histogram;
 use record::{
-    ComponentKind, Counts, EndCounts, EndKind, Event, Kind, ObservedComponent, ObservedMetric,
-    StatementAnswers,
+    ComponentKind, Counts, EndCounts, EndKind, Event, EventKind, Kind, ObservedComponent,
+    ObservedMetric, StatementAnswers,
 };
 use workload::{JobId, Plan};
 
@@ -38,13 +38,14 @@ pub struct Evidence {
     pub warmup: WarmupEnd,
     /// Steps that the run is divided into, up to its end.
     pub steps: Steps,
-    /// Way in which the run ended; `None` if it was killed.
+    /// Way in which the run ended; `None` if it was killed or still runs.
     pub ended: Option<EndKind>,
     /// Jobs and their parts, in the order of their accounts.
     pub jobs: Vec<JobEvidence>,
     /// Jobs at each server of targets with several servers.
     pub nodes: Vec<NodeEvidence>,
-    /// Intermittent jobs, each with the response times of the other jobs in its phases.
+    /// Intermittent jobs and background work, each with the response times of the other jobs in its
+    /// phases.
     pub disturbances: Vec<Disturbance>,
     /// Events of the run.
     pub events: Vec<Event>,
@@ -99,7 +100,7 @@ pub struct NodeEvidence {
 /// Maximum number of parts of a window in a table over time, for readability.
 pub const ROWS: usize = 20;
 
-/// Counts and connections of a job in one step of the window.
+/// Counts and connections of a job in one step of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Step {
     /// Counts by intended start.
@@ -161,9 +162,39 @@ impl Evidence {
         (0..self.jobs.len() as u16).map(AccountId)
     }
 
-    /// Returns the end of the schedule since time zero; for a killed run, the end of its record.
+    /// Returns the time from time zero to the end of the schedule; for a killed run, to the end of
+    /// its record.
     pub fn end(&self) -> Nanos {
         self.steps.end()
+    }
+
+    /// Returns the outages of the targets, in order. Each lane reports them for itself and for each
+    /// server of a target. An outage lasts while any lane reports any server as down; without a
+    /// reported end, it lasts until the end of the run.
+    pub fn outages(&self) -> Vec<Range<Nanos>> {
+        let mut outages: Vec<Range<Nanos>> = Vec::new();
+        let mut away = 0u32;
+        let mut changes: Vec<(Nanos, EventKind)> = self
+            .events
+            .iter()
+            .filter(|event| matches!(event.kind, EventKind::OutageBegan | EventKind::OutageEnded))
+            .map(|event| (event.at, event.kind))
+            .collect();
+        changes.sort_by_key(|(at, _)| *at);
+        for (at, kind) in changes {
+            if kind == EventKind::OutageBegan {
+                away += 1;
+                if away == 1 {
+                    outages.push(at..self.end().max(at));
+                }
+            } else {
+                away = away.saturating_sub(1);
+                if let (0, Some(last)) = (away, outages.last_mut()) {
+                    last.end = at;
+                }
+            }
+        }
+        outages
     }
 
     /// Returns the observations of a metric of this host or of the main target, if there are any.
@@ -185,6 +216,32 @@ impl Evidence {
     pub fn observed_named(&self, kind: &ComponentKind, name: &str) -> Option<&Observed> {
         let component = kind.to_string();
         self.observed.iter().find(|it| it.component == component && it.metric == name)
+    }
+
+    /// Returns the number of errors of a job or part in the window that it accepts, of the classes
+    /// and codes for which `is_counted` returns true. For a mix, this is the sum over its parts,
+    /// because each part may accept other codes.
+    pub(crate) fn accepted_errors(
+        &self,
+        account: AccountId,
+        is_counted: impl Fn(Class, Code) -> bool,
+    ) -> u64 {
+        let plan = &self.plan;
+        let is_mix = plan.account(account).is_mix();
+        let is_summed = |it: &AccountId| match is_mix {
+            true => *it != account && plan.whole_job_account(*it) == account,
+            false => *it == account,
+        };
+        let of_job = &plan.account(plan.whole_job_account(account)).requests().accepted;
+        let accepted = |it: AccountId| -> u64 {
+            let own = &plan.account(it).requests().accepted;
+            let is_accepted = |code: &Code| own.contains(code) || of_job.contains(code);
+            let failures = self.jobs[it.index()].failures.iter();
+            let counted =
+                failures.filter(|(class, code, _)| is_counted(*class, *code) && is_accepted(code));
+            counted.map(|(.., count)| count).sum()
+        };
+        self.accounts().filter(is_summed).map(accepted).sum()
     }
 
     /// Returns the period from the end of the warm-up to the end of the schedule.
@@ -252,7 +309,7 @@ impl JobEvidence {
         with_it.map(|(_, _, count)| count).sum()
     }
 
-    /// Returns a distribution of the window.
+    /// Returns the distribution of one kind of time in the window; `None` if there is none.
     pub fn histogram(&self, kind: Kind) -> Option<&Histogram<u64>> {
         self.window.iter().find(|(k, _)| *k == kind).map(|(_, histogram)| histogram)
     }
@@ -269,7 +326,7 @@ impl JobEvidence {
         (all > 0.0).then(|| (self.spent_s(Kind::Wait) / all).min(1.0))
     }
 
-    /// Returns the sum of the times of a kind in the window, in seconds.
+    /// Returns the sum of the times of the given kind in the window, in seconds.
     fn spent_s(&self, kind: Kind) -> f64 {
         self.histogram(kind).map_or(0.0, |times| times.mean() * times.len() as f64 / 1e9)
     }

@@ -115,7 +115,7 @@ pub enum Completeness {
 pub enum RunEnd {
     /// The run completed.
     Completed {
-        /// Text of the event of an exhausted file that ended it.
+        /// Text of the event that a file was exhausted, if this ended the run.
         exhausted: Option<String>,
     },
     /// The user ended the run, which has no duration.
@@ -238,18 +238,18 @@ pub enum Gaps {
     },
 }
 
-/// Send lag of the latest requests of a job.
+/// Send lag of the most delayed requests of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lag {
     /// Name of the job.
     pub job: String,
-    /// Share of the job's requests that are the latest ones.
+    /// Part of the job's requests: those with the largest send lag.
     pub part: LatePart,
-    /// Least send lag of these latest requests, in nanoseconds.
+    /// Least send lag of these requests, in nanoseconds.
     pub ns: f64,
 }
 
-/// Part of the requests with the largest send lag.
+/// Part of the requests: those with the largest send lag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LatePart {
     /// One of a hundred.
@@ -269,7 +269,7 @@ pub enum Stalls {
         length_s: f64,
         /// Start of the longest stall, since time zero.
         at: Nanos,
-        /// Number of other stalls.
+        /// Number of other stalls in the window, including those within the limit.
         others: usize,
     },
 }

@@ -22,16 +22,17 @@ pub struct JobSummary {
     pub model: &'static str,
     /// Name of its arrival process; `None` for a closed job.
     pub arrival: Option<&'static str>,
-    /// Requests per second that its schedule offers, the average if the rate varies; `None` for a
+    /// Requests per second that its schedule offers, the average over the window; `None` for a
     /// closed job.
     pub offered_per_s: Option<f64>,
     /// Counts by intended start in the window.
     pub counts: Counts,
-    /// Completions whose end lies in the window, per second.
+    /// Completions whose end lies in the window, per second; `None` if the window is empty.
     pub throughput_per_s: Option<f64>,
-    /// Rows of these completions, per second.
+    /// Rows of these completions, per second; `None` if the window is empty.
     pub rows_per_s: Option<f64>,
-    /// True if response and wait are withheld because the offered load exceeds the capacity.
+    /// True if the offered load exceeds the capacity. Response times, waits and error times are
+    /// then withheld.
     pub exceeds_capacity: bool,
     /// Response times of completed requests, timeouts, and unsent requests, which count with their
     /// age.
@@ -54,7 +55,7 @@ pub struct JobSummary {
     pub errors_by_code: Vec<ErrorSummary>,
     /// Reason why the success of the job is meaningless; `None` if it is meaningful.
     pub empty_success: Option<EmptySuccess>,
-    /// Largest number of open connections at the end of an interval.
+    /// Largest number of open connections at the end of an interval; 0 if it is unknown.
     pub connections: u64,
     /// The parts into which the window is divided, each as long as the plan sets.
     pub probes: Vec<Probe>,
@@ -107,7 +108,7 @@ pub struct NodeSummary {
     pub address: String,
     /// Counts of the requests sent to it, by intended start in the window.
     pub counts: Counts,
-    /// Completions whose end lies in the window, per second.
+    /// Completions whose end lies in the window, per second; `None` if the window is empty.
     pub throughput_per_s: Option<f64>,
     /// Response times of completed requests and timeouts.
     pub response: Distribution,

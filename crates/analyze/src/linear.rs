@@ -1,8 +1,8 @@
 //! Inversion of small symmetric matrices, for least squares.
 
-/// Inverts the part of a symmetric matrix with the `used` rows and columns, by Gauss and Jordan's
-/// method with pivots; the rest of the result is zero. `None` if that part is singular: a pivot is
-/// at most `singular` times the largest element of the diagonal.
+/// Inverts the part of a symmetric matrix that consists of the `used` rows and columns, by
+/// Gauss-Jordan elimination with pivoting; the rest of the result is zero. Returns `None` if that
+/// part is singular: a pivot is at most `singular` times the largest element of the diagonal.
 pub(crate) fn invert<const K: usize>(
     matrix: [[f64; K]; K],
     used: [bool; K],

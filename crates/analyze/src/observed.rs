@@ -8,7 +8,7 @@ use record::{ObservedMetric, SampleRange};
 /// A series of observed values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observed {
-    /// Observed component: `host`, `generator`, a thread.
+    /// Name of the observed component, such as `host` or `generator`.
     pub component: String,
     /// Name of the metric within the component.
     pub metric: String,
@@ -27,15 +27,32 @@ impl Observed {
         self.metric == metric.name
     }
 
-    /// Returns the growth in the window: from the last reading at or before its start to the first
-    /// reading at or after its end, or between the nearest readings. `None` if there are fewer than
-    /// two readings.
+    /// Returns the growth in the window. It begins with the last reading at or before the start of
+    /// the window or, without one, with the first reading. It ends with the first reading at or
+    /// after the end of the window or, without one, with the last reading. `None` if there are
+    /// fewer than two readings.
     pub fn growth(&self, window: &Range<Nanos>) -> Option<Growth> {
-        let before = self.points.iter().rev().find(|(at, _)| *at <= window.start);
-        let first = before.or(self.points.first())?;
-        let last = self.points.iter().find(|(at, _)| *at >= window.end).or(self.points.last())?;
+        let points = self.around(window);
+        let (first, last) = (points.first()?, points.last()?);
         let span = last.0.saturating_sub(first.0);
         (span > Nanos::ZERO).then_some(Growth { by: last.1 - first.1, span })
+    }
+
+    /// Returns the growth of a counter in the window, between the same readings as
+    /// [`Observed::growth`]. A counter that is reset continues, as in [`counter_growth`].
+    pub(crate) fn counter_growth(&self, window: &Range<Nanos>) -> Option<Growth> {
+        let Growth { span, .. } = self.growth(window)?;
+        Some(Growth { by: counter_growth(self.around(window)), span })
+    }
+
+    /// Returns the readings that cover a window: from the last reading at or before its start to
+    /// the first at or after its end.
+    pub(crate) fn around(&self, window: &Range<Nanos>) -> &[(Nanos, f64)] {
+        let after = self.points.partition_point(|(at, _)| *at <= window.start);
+        let first = after.saturating_sub(1);
+        let last = self.points.partition_point(|(at, _)| *at < window.end);
+        // A run that ended in its warm-up has a window that ends before it begins.
+        self.points.get(first..(last + 1).min(self.points.len())).unwrap_or_default()
     }
 
     /// Returns the extremes of the samples that the reading at an instant summarizes; `None` for a
@@ -74,6 +91,13 @@ impl Observed {
         let most = |(at, value): &(Nanos, f64)| self.range_at(*at).map_or(*value, |it| it.most);
         inside.map(most).reduce(f64::max)
     }
+}
+
+/// Returns the growth of a counter over its readings. A counter that is reset restarts from zero;
+/// only its growth between the last reading and the reset is lost.
+pub(crate) fn counter_growth(readings: &[(Nanos, f64)]) -> f64 {
+    let pairs = readings.iter().zip(readings.iter().skip(1));
+    pairs.map(|(a, b)| if b.1 >= a.1 { b.1 - a.1 } else { b.1.max(0.0) }).sum()
 }
 
 /// Growth of a value over a period.

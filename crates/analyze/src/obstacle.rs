@@ -32,7 +32,7 @@ pub enum JobObstacle {
     NoArrivals,
     /// The run did not wait for all requests, or requests were left out because a file failed.
     NotWaitedFor,
-    /// The offered load exceeds the capacity of every job.
+    /// The offered load of every job exceeds the capacity.
     AllOverloaded,
     /// No job has Poisson arrivals at one rate for long enough.
     NoPoissonArrivals {

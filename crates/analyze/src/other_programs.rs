@@ -12,7 +12,7 @@ pub struct OtherProgram {
     pub processors: f64,
     /// Number of its processes in the last sample.
     pub processes: u64,
-    /// Identifier of the process that used the most processor time.
+    /// Identifier of the process that used the most processor time; `None` if it is unknown.
     pub pid: Option<u64>,
 }
 

@@ -1,15 +1,16 @@
 //! Side effects of one job on all others.
 //!
 //! An intermittent job divides the window into the time before it was active, during its activity,
-//! and after it; a timetable also has the times between its requests. The other jobs' figures in
-//! each of these [`Phase`]s, with their intervals, show its cost to them. A [`Change`] is reported
-//! only if two intervals lie well apart. It says that the figures differ. Only the reader, who
-//! knows of other events at the time, can conclude that the job is the reason.
+//! and after it; a timetable also has the times between its requests. The figures of the other jobs
+//! in each of these [`Phase`]s, with their intervals, show the cost of the intermittent job to the
+//! other jobs. A [`Change`] is reported only if two intervals lie well apart. It says that the
+//! figures differ. Only the reader, who knows of other events at the time, can conclude that the
+//! job is the reason.
 //!
 //! The resolution is that of the record's counts: a second, or in runs of more than half an hour a
 //! step of [`Steps`](crate::Steps). A step in which the job had a request in flight at any time
-//! belongs to it as a whole. Requests belong to the step of their intended start, completions to
-//! the step of their end.
+//! belongs to its activity as a whole. Requests belong to the step of their intended start,
+//! completions to the step of their end.
 
 use base::AccountId;
 use std::ops::Range;
@@ -73,7 +74,7 @@ pub struct PhaseFigures {
     pub name: String,
     /// Counts by intended start in the phase.
     pub counts: Counts,
-    /// Completions whose end lies in the phase, per second.
+    /// Completions whose end lies in the phase, per second; `None` if the phase has no length.
     pub throughput_per_s: Option<Estimate>,
     /// Response times.
     pub response: Responses,
@@ -219,8 +220,8 @@ fn divide(
     (!others.is_empty()).then_some(Disturbance { cause, phases, others })
 }
 
-/// Returns a flag for each of the first steps: true if the job had a request in flight. A request
-/// is in flight from its intended start to its end, or forever if it has no end.
+/// Returns a flag for each of the first `steps` steps: true if the job had a request in flight. A
+/// request is in flight from its intended start to its end, or forever if it has no end.
 fn in_flight_steps(job: &JobEvidence, steps: usize) -> Vec<bool> {
     let mut open = 0u64;
     let act = |step: Step| {

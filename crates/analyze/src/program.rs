@@ -8,7 +8,7 @@ use record::statistic::{pg_stat_database, pg_stat_progress_copy, status};
 use record::{ComponentKind, MeasuredSide, ObservedMetric, ServerStatistic};
 
 use crate::evidence::Evidence;
-use crate::observed::Observed;
+use crate::observed::{Growth, Observed};
 
 /// The throughput of an observed program, as means over the time of its observation. Unknown
 /// figures are `None`.
@@ -58,8 +58,8 @@ const TRANSACTIONS: [&[ServerStatistic]; 2] = [
 /// Fraction of the observation that the readings of a database's counter must cover.
 const COVERAGE: f64 = 0.5;
 
-/// Counter of the rows that a running statement has loaded; other counters include them when the
-/// statement ends.
+/// Sum of the rows that running statements have loaded; the counters include them when the
+/// statements end. The sum falls when a statement ends, and a fall is not a reset.
 const LOADED_ROWS: ServerStatistic = pg_stat_progress_copy::TUPLES_PROCESSED;
 
 /// Summarizes the throughput of the observed program; `None` if no program was observed.
@@ -68,15 +68,8 @@ pub(crate) fn summarize(evidence: &Evidence) -> Option<ProgramSummary> {
         return None;
     }
     let socket = |metric| socket_rate(evidence, metric);
-    let statistic = |it: ServerStatistic| {
-        let observed = evidence.observed_named(&ComponentKind::Statistics, it.name)?;
-        let growth = observed.growth(&evidence.window())?;
-        // An observer that waits for its session may take both readings at nearly the same time,
-        // and servers report their counts in portions.
-        let is_long =
-            growth.span.as_secs_f64() >= COVERAGE * evidence.window_length().as_secs_f64();
-        rate(observed, &evidence.window()).filter(|_| is_long)
-    };
+    let statistic = |it: ServerStatistic| statistic_rate(evidence, it, Observed::counter_growth);
+    let loaded = statistic_rate(evidence, LOADED_ROWS, Observed::growth);
     let sum = |groups: &[&[ServerStatistic]]| {
         let of = |group: &[ServerStatistic]| {
             group.iter().filter_map(|it| statistic(*it)).reduce(|a, b| a + b)
@@ -91,11 +84,26 @@ pub(crate) fn summarize(evidence: &Evidence) -> Option<ProgramSummary> {
         received_bytes_per_s: socket(sockets::BYTES_RECEIVED),
         statements_per_s: statistic(status::QUESTIONS),
         transactions_per_s: sum(&TRANSACTIONS),
-        rows_per_s: sum(&CHANGED_ROWS).into_iter().chain(statistic(LOADED_ROWS)).reduce(f64::max),
+        rows_per_s: sum(&CHANGED_ROWS).into_iter().chain(loaded).reduce(f64::max),
     };
     let is_empty = summary
         == ProgramSummary { requests_unseen: summary.requests_unseen, ..Default::default() };
     (!is_empty).then_some(summary)
+}
+
+/// Returns the growth per second of a statistic of the database; `None` if it was not read for long
+/// enough.
+fn statistic_rate(
+    evidence: &Evidence,
+    statistic: ServerStatistic,
+    growth: fn(&Observed, &Range<Nanos>) -> Option<Growth>,
+) -> Option<f64> {
+    let observed = evidence.observed_named(&ComponentKind::Statistics, statistic.name)?;
+    let growth = growth(observed, &evidence.window())?;
+    // An observer that waits for its session may take both readings at nearly the same time, and
+    // servers report their counts in portions.
+    let is_long = growth.span.as_secs_f64() >= COVERAGE * evidence.window_length().as_secs_f64();
+    rate(growth).filter(|_| is_long)
 }
 
 /// Returns the requests per second on the program's connections: the smaller of the numbers of
@@ -108,7 +116,8 @@ pub(crate) fn requests_per_s(evidence: &Evidence) -> Option<f64> {
 
 /// Returns the growth per second of a counter of the program's connections, between the first and
 /// the last sample with the largest number of connections. Before the first, logins would count as
-/// requests; after the last, connections have ended whose last counts are lost.
+/// requests; after the last, connections have ended whose last counts are lost. Without two such
+/// samples, the growth in the whole window counts.
 fn socket_rate(evidence: &Evidence, metric: ObservedMetric) -> Option<f64> {
     let readings =
         |metric| evidence.observed(&ComponentKind::Sockets(MeasuredSide::Generator), metric);
@@ -124,12 +133,11 @@ fn socket_rate(evidence: &Evidence, metric: ObservedMetric) -> Option<f64> {
         let first = full.next()?;
         Some(first..full.next_back()?)
     });
-    let whole = || rate(counted, &window);
-    span.and_then(|span| rate(counted, &span)).or_else(whole)
+    let per_s = |span: &Range<Nanos>| counted.growth(span).and_then(rate);
+    span.and_then(|span| per_s(&span)).or_else(|| per_s(&window))
 }
 
-fn rate(observed: &Observed, window: &Range<Nanos>) -> Option<f64> {
-    let growth = observed.growth(window)?;
+fn rate(growth: Growth) -> Option<f64> {
     Some(growth.by / growth.span.as_secs_f64()).filter(|per_s| per_s.is_finite())
 }
 

@@ -18,7 +18,8 @@ pub struct SaturationStep {
     pub value: f64,
     /// Completed requests per second of the job whose load varies, if measured.
     pub throughput_per_s: Option<f64>,
-    /// Share of its processors that the component named by the condition used, if observed.
+    /// Share of its processors that the component of the condition used; `None` if it was not
+    /// observed, or if the condition is a gain of throughput.
     pub cpu: Option<f64>,
     /// True if the load exceeds the capacity: the backlog of the job grew.
     pub exceeds_capacity: bool,
@@ -33,8 +34,9 @@ pub struct Saturation {
     pub value: f64,
     /// The way in which the load was found.
     pub kind: SaturationKind,
-    /// Share or gain at which the steps ended, as a fraction; if no step met the condition, the
-    /// last measured share or gain. A gain over a throughput of zero is infinite.
+    /// Share of the processors, or gain of throughput, at which the steps ended, as a fraction. If
+    /// no step met the condition, it is the last measured share or gain. A gain over a throughput
+    /// of zero is infinite.
     pub measured: f64,
 }
 
@@ -172,8 +174,8 @@ fn step_gain(previous: &SaturationStep, step: &SaturationStep) -> Option<f64> {
     Some(gain(previous.throughput_per_s?, step.throughput_per_s?))
 }
 
-/// Returns the gain of throughput from one load to the next, as a fraction; it is infinite if
-/// nothing was completed at the first load.
+/// Returns the gain of throughput from one load to the next, as a fraction. The gain is infinite if
+/// requests were completed only at the next load, and 0 if none were completed at either.
 pub fn gain(before: f64, now: f64) -> f64 {
     // Nothing completed at either load: more load gains nothing.
     if before > 0.0 || now > 0.0 { now / before - 1.0 } else { 0.0 }

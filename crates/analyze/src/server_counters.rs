@@ -22,8 +22,8 @@ pub struct JobAnswers {
     pub counts: Counts,
     /// Number of answers without an error, by statement.
     pub statements: Vec<u64>,
-    /// Requests that succeeded but count as errors, because they returned an unexpected number of
-    /// rows.
+    /// Number of requests that succeeded but count as errors, because they returned an unexpected
+    /// number of rows.
     pub wrong_rows: u64,
 }
 
@@ -34,7 +34,7 @@ impl ServerCounters {
         Some(last - first)
     }
 
-    /// Returns the first and the last reading of a counter.
+    /// Returns the first and the last reading of a counter; `None` if it was not read twice.
     pub(crate) fn ends(&self, metric: ObservedMetric) -> Option<(f64, f64)> {
         let count = self.counts.iter().find(|count| count.has_metric(metric))?;
         match count.points.as_slice() {
@@ -51,8 +51,9 @@ impl ServerCounters {
 }
 
 impl JobAnswers {
-    /// Returns the number of requests that ended in an error plus the attempts that were retried.
-    /// It is not known how many of their statements the server executed.
+    /// Returns the number of requests that ended in an error, except because of their rows, plus
+    /// the number of retries. It is not known how many statements of these requests the server
+    /// executed.
     pub(crate) fn uncertain(&self) -> u64 {
         (self.counts.balance.errors() + self.counts.retries).saturating_sub(self.wrong_rows)
     }

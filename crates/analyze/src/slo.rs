@@ -14,7 +14,8 @@ pub struct Judgement {
     pub metric: Metric,
     /// True if the SLO was met. A number that does not exist or is withheld does not meet it.
     pub met: bool,
-    /// Judged number: nanoseconds, per second, or a fraction.
+    /// Judged number, in nanoseconds, per second, or as a fraction; `None` if it does not exist or
+    /// is withheld.
     pub value: Option<f64>,
 }
 

@@ -27,7 +27,7 @@ pub struct Steps {
     end: Nanos,
     /// First interval of the window.
     window: Interval,
-    /// First interval of each step, and the one after the last step.
+    /// First interval of each step, then the first interval after the last step.
     firsts: Vec<Interval>,
 }
 

@@ -26,7 +26,8 @@ pub struct Summary {
     pub window: Window,
     /// Jobs in the file's order.
     pub jobs: Vec<JobSummary>,
-    /// Side effects of intermittent jobs on the others, in the file's order.
+    /// Side effects on the other jobs: of intermittent jobs, in the file's order, then of
+    /// background work.
     pub side_effects: Vec<SideEffects>,
     /// Changes caused by intermittent jobs and background work.
     pub effects: Vec<Effect>,
@@ -39,8 +40,8 @@ pub struct Summary {
     pub client: Option<ClientSummary>,
     /// Throughput of an observed program; `None` if there was none, or if it is unknown.
     pub program: Option<ProgramSummary>,
-    /// Fraction of one processor used for observing the machine and the database in the window;
-    /// `None` if it was not recorded.
+    /// Mean number of processors used for observing the machine and the database, in the window or,
+    /// if there were only loads, during the loads; `None` if it was not recorded.
     pub observing_share: Option<f64>,
 }
 
@@ -82,14 +83,16 @@ pub struct LoadSummary {
     pub bytes: u64,
     /// Duration of the load.
     pub took: Nanos,
-    /// Rows per second over the whole load.
+    /// Rows per second over the whole load; `None` if it took no time.
     pub rows_per_s: Option<f64>,
-    /// Rows per second over the last twentieth of the rows.
+    /// Rows per second over the last twentieth of the rows, or up to a tenth, because progress is
+    /// recorded once a second; `None` if no progress was recorded there.
     pub exit_rows_per_s: Option<f64>,
     /// Processor time of the generator, from the first point to the last; `None` with fewer than
     /// two points.
     pub client_cpu: Option<Nanos>,
-    /// Processor time of the database, from its first sample on; `None` if it was not seen.
+    /// Processor time of the database from its first sample on; `None` if the database was not
+    /// observed.
     pub server_cpu: Option<Nanos>,
     /// Limiter of the load.
     pub limiter: Candidate,
@@ -179,8 +182,9 @@ fn observing_share(evidence: &Evidence) -> Option<f64> {
 fn load(findings: &CheckInput<'_>, load: &LoadEvidence) -> LoadSummary {
     let per_s =
         |rows: u64, time: Nanos| (time > Nanos::ZERO).then(|| rows as f64 / time.as_secs_f64());
-    let exit_from = load.rows - load.rows / 20;
-    let before = load.points.iter().rev().find(|point| point.rows <= exit_from);
+    // A fast load has few points, and none of them may be near the last twentieth.
+    let exit_from = load.rows - load.rows / 10..=load.rows - load.rows.div_ceil(20);
+    let before = load.points.iter().rev().find(|point| exit_from.contains(&point.rows));
     let exit = before.map(|p| (load.rows - p.rows, load.took.saturating_sub(p.at)));
     LoadSummary {
         table: load.table.clone(),

@@ -78,9 +78,9 @@ pub struct Surroundings {
 /// The overhead of the load generator and its clock on a machine.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Calibration {
-    /// Time to read the clock, in nanoseconds.
+    /// Time to read the clock, in nanoseconds; `None` if it was not measured.
     pub clock_cost_ns: Option<f64>,
-    /// Smallest step of the clock, in nanoseconds.
+    /// Smallest step of the clock, in nanoseconds; `None` if it was not measured.
     pub clock_resolution_ns: Option<f64>,
     /// Measured routes.
     pub routes: Vec<(Route, Figures)>,
@@ -89,9 +89,11 @@ pub struct Calibration {
 /// The overhead of a route with a database that does nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Figures {
-    /// Service time of a statement at p50, with one client, in nanoseconds.
+    /// Service time of a statement at p50, with one client, in nanoseconds; `None` if it was not
+    /// measured.
     pub service_p50_ns: Option<f64>,
-    /// Largest number of statements per second that one thread has executed.
+    /// Largest number of statements per second that one thread has executed; `None` if it was not
+    /// measured.
     pub per_s: Option<f64>,
 }
 
@@ -105,8 +107,8 @@ impl Surroundings {
         }
     }
 
-    /// Returns true if a database that the plan uses is on the load generator's machine; `None` if
-    /// there is none, or its location is unknown.
+    /// Returns true if a database that the plan uses is on the load generator's machine. Databases
+    /// whose location is unknown are ignored; `None` if there are no others.
     pub fn has_database_here(&self, plan: &Plan) -> Option<bool> {
         let named = plan.target_ids().map(JobTarget::Named);
         let used = [JobTarget::Main].into_iter().chain(named).filter(|target| plan.uses(*target));

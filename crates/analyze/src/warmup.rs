@@ -133,7 +133,7 @@ mod tests {
                 })
                 .collect();
             cuts.sort_unstable();
-            // The remainder of the warm-up after the median cut is about half a percent at most.
+            // After the median cut, the rest of the transient is less than 3 % of the steady level.
             let left = 0.5 * (-(cuts[100] as f64) / tau).exp();
             assert!(left < 0.03 && cuts[100] <= 60, "{tau}: {} {left}", cuts[100]);
         }

@@ -53,7 +53,7 @@ const MATERIAL_DRIFT: f64 = 0.02;
 const LOWEST_FAILED: usize = 3;
 
 /// Minimum number of slow requests at low loads, and also near a value, for a comparison of their
-/// shares. This many are not due to chance.
+/// shares. Fewer could be due to chance.
 const FEWEST_SLOW: u64 = 20;
 
 /// Smallest ratio of the share of slow requests at low loads to their share near a value, at which
@@ -96,7 +96,8 @@ fn outcomes_at(order: &CapacityOrder, trials: &[&Trial], decided: f64) -> Vec<(f
     by_value.map(|trials| (trials[0].value, judge_at(order, trials, decided))).collect()
 }
 
-/// Returns the boundary of the condition whose bound is reached at the lowest value.
+/// Returns the boundary of the condition whose bound is reached at the lowest value; `None` if the
+/// trials reach no bound.
 pub(super) fn binding(
     order: &CapacityOrder,
     trials: &[&Trial],

@@ -27,9 +27,10 @@ const NARROW_RATIO: f64 = 1.2;
 /// the upper end to be the center of the rounds.
 const WIDE_RATIO: f64 = 1.5;
 
-/// Maximum number of repeats of an undecided trial while the value is doubled, and while the
-/// bracket is narrowed. Each repeat is twice as long as the one before.
+/// Maximum number of repeats of an undecided trial before the bracket has both ends. Each repeat is
+/// twice as long as the one before.
 const FEW_REPEATS: u32 = 1;
+/// Maximum number of repeats of an undecided trial in a bracket with both ends.
 pub(super) const MANY_REPEATS: u32 = 3;
 
 /// Difference of two measures, in standard errors, at which the smaller one is probably smaller.
@@ -42,9 +43,6 @@ const IDLE_SHARE: f64 = 0.25;
 
 /// Largest ratio of a rate that is derived from service times to the rate tried before it.
 const LARGEST_RATE_RATIO: f64 = 32.0;
-
-/// Maximum number of doublings.
-const MOST_DOUBLINGS: i32 = 17;
 
 /// Maximum number of halvings.
 const MOST_HALVINGS: i32 = 10;
@@ -167,8 +165,9 @@ impl Bracket {
         Ok(irregular)
     }
 
-    /// Returns the settable value in the middle of the bracket; `None` if the ratio of its ends is
-    /// at most `narrow`.
+    /// Returns the settable value in the geometric middle of the bracket; `None` if an end is
+    /// missing, if the ratio of the ends is at most `narrow`, or if no settable value lies between
+    /// them.
     pub(super) fn middle(&self, order: &CapacityOrder, narrow: f64) -> Option<f64> {
         let (low, high) = self.floor().zip(self.high)?;
         middle_between(order, low, high, narrow)
@@ -218,7 +217,7 @@ fn next_larger(replay: &Replay<'_>, value: f64) -> f64 {
     }
     let service = replay.valid_trials().filter_map(|trial| trial.service).max();
     let idle = service.map_or(0.0, |service| IDLE_SHARE / service.as_secs_f64());
-    let most = replay.order.first * 2f64.powi(MOST_DOUBLINGS);
+    let most = replay.order.first * 2f64.powi(CapacityOrder::MOST_DOUBLINGS);
     idle.min(value * LARGEST_RATE_RATIO).min(most).max(doubled)
 }
 
@@ -247,11 +246,10 @@ fn check_limits(order: &CapacityOrder, value: f64) -> Result<(), StopReason> {
     if !order.vary.is_whole() && value > ceiling {
         return Err(StopReason::Irregular(Irregular::GeneratorLimited { value }));
     }
-    let doublings = (value / order.first).log2();
-    if doublings > f64::from(MOST_DOUBLINGS) {
+    if order.is_far_above_first(value) {
         return Err(StopReason::Irregular(Irregular::NeverFails { highest: value / 2.0 }));
     }
-    if doublings < -f64::from(MOST_HALVINGS) {
+    if (value / order.first).log2() < -f64::from(MOST_HALVINGS) {
         return Err(StopReason::Irregular(Irregular::AlwaysFails { lowest: value * 2.0 }));
     }
     Ok(())

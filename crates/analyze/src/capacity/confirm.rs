@@ -42,9 +42,9 @@ const AIMED_RATIO: f64 = 0.85;
 /// and the largest factor after a value that the generator cannot produce.
 const STEP_FROM_CLIFF: f64 = 0.92;
 
-/// Aim of a step down after an overload, as a fraction of the load that the server still answered,
-/// and the smallest factor of such a step.
+/// Aim of a step down after an overload, as a fraction of the load that the server still answered.
 const BELOW_CARRIED: f64 = 0.98;
+/// Smallest factor of a step down after an overload or from a cliff.
 const LARGEST_RETREAT: f64 = 0.85;
 
 /// Lowest fraction of the estimate at which the confirmation starts, unless only a lower value is
@@ -150,8 +150,8 @@ fn promising(replay: &Replay<'_>, found: &FoundBoundary, steepness: Steepness) -
 ///
 /// With a known slope, the factor lowers the upper bound of the mean measure to [`AIMED_RATIO`].
 /// After an overload, the next value lies below the load that the server still answered. Without a
-/// slope the boundary is a cliff, and the step has a fixed size. The step is larger if a trial
-/// exceeds its bound by so much that its value must lie beyond the cliff.
+/// slope the boundary is a cliff, and the step depends only on the number of the attempt. The step
+/// is larger if a trial exceeds its bound by so much that its value must lie beyond the cliff.
 fn step_down(order: &CapacityOrder, trials: &[&Trial], slope: Option<f64>, attempt: u32) -> f64 {
     let overloaded: Vec<&&Trial> =
         trials.iter().filter(|trial| overload(order, trial).is_some()).collect();
@@ -244,8 +244,8 @@ fn add_trials<'a>(
     Ok(None)
 }
 
-/// Returns the length of a trial. Each attempt takes a part of the remaining time, and the last one
-/// takes nearly all of it.
+/// Returns the length of the window of a trial. Each attempt takes a part of the remaining time,
+/// and the last one takes nearly all of it.
 fn length(replay: &Replay<'_>, value: f64, attempt: u32) -> Nanos {
     let share = if attempt == MOST_ATTEMPTS { LAST_ATTEMPT_SHARE } else { ATTEMPT_SHARE };
     let left = replay.time_left(Phase::Confirm(attempt)).as_secs_f64() * share;
@@ -254,7 +254,8 @@ fn length(replay: &Replay<'_>, value: f64, attempt: u32) -> Nanos {
     Nanos::from_secs_f64(wanted.min(most).max(0.0)).max(replay.order.trial)
 }
 
-/// Runs the final trial, if the search has a hold, and returns the confirmed value.
+/// Runs the final trial, if the search has a hold. Returns the confirmation, without a value if the
+/// final trial failed.
 fn hold(
     replay: &mut Replay<'_>,
     value: f64,
@@ -299,7 +300,8 @@ fn unmet_conditions(order: &CapacityOrder, trials: &[&Trial]) -> Vec<Irregular> 
     unmet.map(|condition| Irregular::Unmet { condition }).collect()
 }
 
-/// Returns the largest settable value that is not above this one.
+/// Rounds a value to one that can be set. Numbers of clients are rounded down, and rates to the
+/// nearest value.
 fn round_down(order: &CapacityOrder, value: f64) -> f64 {
     match order.vary.is_whole() {
         true => round_to_settable(order, value.floor()),

@@ -10,7 +10,8 @@ use super::order::{CapacityOrder, OrderError};
 pub struct Forecast {
     /// Longest time of all trials: the budget and the hold.
     pub time: Nanos,
-    /// Maximum number of trials within the budget.
+    /// Maximum number of trials: those within the budget, and the final trial if the search has a
+    /// hold.
     pub trials: u64,
     /// Maximum number of requests, if the capacity is the expected one; `None` if the concurrency
     /// is varied, because the number is then unknown.

@@ -80,8 +80,9 @@ pub(super) fn judge_at(order: &CapacityOrder, trials: &[&Trial], decided: f64) -
     }
 }
 
-/// Returns the reason why a trial fails whatever was measured: requests were rejected or ended in
-/// errors, connections were refused, or the load was not achieved.
+/// Returns the reason why a trial fails whatever its measures are: requests were rejected or ended
+/// in errors, connections were refused, the backlog grew, or the load was not achieved. `None` if
+/// none of these happened.
 pub(super) fn overload(order: &CapacityOrder, trial: &Trial) -> Option<FailReason> {
     let Trial { rejected, errors, .. } = *trial;
     if rejected > 0 {
@@ -106,7 +107,7 @@ pub(super) fn overload(order: &CapacityOrder, trial: &Trial) -> Option<FailReaso
     (is_short && !order.limits_failures_of_varied()).then_some(reason)
 }
 
-/// Returns the size of an overload, in standard errors.
+/// Returns the size of an overload, in standard errors; infinite if chance cannot cause it.
 pub(super) fn errors_of(trial: &Trial, reason: &FailReason) -> f64 {
     // Failed requests come in bursts, as slow ones do.
     let of_count = |count: u64| (count as f64 / UNKNOWN_DISPERSION).sqrt();
@@ -118,7 +119,7 @@ pub(super) fn errors_of(trial: &Trial, reason: &FailReason) -> f64 {
         FailReason::Achieved { share } => {
             let window = trial.window.as_secs_f64();
             let offered = trial.offered_per_s.unwrap_or(0.0) * window;
-            // Both the arrivals and the services are independent.
+            // Both the number of arrivals and the number of answers vary by chance.
             (LEAST_ACHIEVED - share) * (offered / 2.0).sqrt()
         }
         FailReason::Connections { .. }
@@ -327,7 +328,7 @@ fn has_enough_requests(order: &CapacityOrder, position: usize, trials: &[&Trial]
 }
 
 /// Returns the upper 97.5 % bound of the mean ratio of a condition's measures to the allowed value;
-/// `None` if a trial has no measure, or there are fewer than two.
+/// `None` if a trial has no measure, or there are fewer than two trials.
 pub(super) fn upper_bound(
     order: &CapacityOrder,
     position: usize,
@@ -336,8 +337,8 @@ pub(super) fn upper_bound(
     upper_bound_of(order, position, trials, trials.len())
 }
 
-/// Returns true if `number` trials in total would confirm the value, if they scatter like the
-/// trials so far.
+/// Returns true if `number` trials in total would confirm the value, provided that they scatter
+/// like the trials so far.
 pub(super) fn would_confirm(order: &CapacityOrder, trials: &[&Trial], number: usize) -> bool {
     let is_below = |position: usize| {
         upper_bound_of(order, position, trials, number).is_some_and(|bound| bound < 1.0)

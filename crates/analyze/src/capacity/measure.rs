@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use base::{AccountId, Nanos};
+use base::{AccountId, Class, Nanos};
 use hdrhistogram::Histogram;
 use record::Kind;
 use workload::question::{Condition, VariedLoad};
@@ -13,9 +13,10 @@ use super::order::CapacityOrder;
 use super::result::TrialRequest;
 use super::trial::{ExceedanceCount, LoadLimit, Measure, Trial, TrialContext};
 use crate::check::{Domain, Status};
+use crate::checks::input::CheckInput;
 use crate::confidence::{Batch, Bounds, Estimate, dispersion};
 use crate::distribution::Quantile;
-use crate::evidence::{Evidence, JobEvidence};
+use crate::evidence::Evidence;
 use crate::job::JobSummary;
 use crate::slo;
 use crate::summary::Summary;
@@ -65,7 +66,7 @@ impl Trial {
         let measured = |(position, condition): (usize, &Condition)| match named(&condition.job) {
             Some((account, job)) => {
                 let dispersion = context.dispersions.get(position).copied().flatten();
-                measure(condition, &evidence.jobs[account.index()], (job, length), dispersion)
+                measure(condition, evidence, (account, job), dispersion)
             }
             None => Measure::Missing,
         };
@@ -119,7 +120,7 @@ impl Trial {
 #[derive(Default)]
 struct Failures {
     errors: u64,
-    /// Names of the jobs and parts with these errors.
+    /// Names of the jobs and parts whose requests ended in the counted errors.
     failed_jobs: Vec<String>,
     rejected: u64,
     /// Number of errors and rejected requests of jobs whose failures a condition limits.
@@ -130,15 +131,15 @@ impl Failures {
     /// Adds up the failures of jobs and of the parts of mixes, but not of the mixes, which repeat
     /// those of their parts.
     fn of(order: &CapacityOrder, evidence: &Evidence, summary: &Summary) -> Failures {
+        let findings = CheckInput::new(evidence);
         let mut all = Failures::default();
         for (account, job) in evidence.accounts().zip(&summary.jobs) {
             let planned = evidence.plan.account(account);
             if planned.is_mix() {
                 continue;
             }
-            let balance = &job.counts.balance;
-            let errors = balance.errors().saturating_sub(job.counts.accepted_errors);
-            let rejected = balance.rejected();
+            let errors = findings.unexpected(account);
+            let rejected = job.counts.balance.rejected();
             match order.limits_failures(&job.name) || order.limits_failures(planned.job().name()) {
                 true => all.limited += errors + rejected,
                 false => {
@@ -163,17 +164,20 @@ fn backlog_t(summary: &Summary) -> Option<f64> {
     backlog.value.filter(|_| backlog.unit == crate::Unit::StandardErrors)
 }
 
-/// Measures a condition of a job in a window of this many seconds. `dispersion` is the dispersion
-/// of the count beyond the condition's bound.
+/// Measures a condition of the job or part with this account. `dispersion` is the dispersion of the
+/// count beyond the condition's bound.
 fn measure(
     condition: &Condition,
-    evidence: &JobEvidence,
-    (job, window_s): (&JobSummary, f64),
+    evidence: &Evidence,
+    (account, job): (AccountId, &JobSummary),
     dispersion: Option<f64>,
 ) -> Measure {
     let slo = &condition.slo;
-    let times = |kind| evidence.histogram(kind);
-    let beyond = |kind, q| beyond(times(kind), slo.bound, job, (q, dispersion));
+    let times = |kind| evidence.jobs[account.index()].histogram(kind);
+    let beyond = |kind, q| {
+        let accepted = accepted_without_time(evidence, account, job);
+        beyond(times(kind), slo.bound, (job, accepted), (q, dispersion))
+    };
     match (slo.metric, slo.side) {
         (Metric::Response(Statistic::Quantile(q)), Side::Below) => beyond(Kind::Response, q),
         (Metric::Service(Statistic::Quantile(q)), Side::Below) => beyond(Kind::Service, q),
@@ -184,7 +188,7 @@ fn measure(
         (Metric::Service(Statistic::Mean), _) => mean(times(Kind::Service), None),
         (Metric::Response(statistic), _) => value(times(Kind::Response), statistic),
         (Metric::Service(statistic), _) => value(times(Kind::Service), statistic),
-        (Metric::Throughput, _) => throughput(job, window_s),
+        (Metric::Throughput, _) => throughput(job, evidence.window_length().as_secs_f64()),
         (Metric::Failed, Side::Above) => exact(slo::failed(&job.counts)),
     }
 }
@@ -223,17 +227,22 @@ fn value(times: Option<&Histogram<u64>>, statistic: Statistic) -> Measure {
     }))
 }
 
+/// Returns the number of accepted errors of a job that have no response time. Timeouts have one.
+fn accepted_without_time(evidence: &Evidence, account: AccountId, job: &JobSummary) -> u64 {
+    let timeouts = evidence.accepted_errors(account, |class, _| class == Class::Timeout);
+    job.counts.accepted_errors.saturating_sub(timeouts)
+}
+
 /// Counts the requests of the window that reach the bound. Requests without a time of this kind
-/// count as well, because they failed; accepted errors do not.
+/// count as well, because they failed, except for the `accepted` ones.
 fn beyond(
     times: Option<&Histogram<u64>>,
     bound: f64,
-    job: &JobSummary,
+    (job, accepted): (&JobSummary, u64),
     (q, at_bound): (f64, Option<f64>),
 ) -> Measure {
     let Some(times) = times else { return Measure::Missing };
     let slow = reaching(times, bound);
-    let accepted = job.counts.accepted_errors;
     let total = job.counts.balance.scheduled().max(times.len());
     let exceeded = slow + total.saturating_sub(times.len()).saturating_sub(accepted);
     let dispersion = dispersion_of_count(exceeded, at_bound, dispersion_at_quantile(job, q));
@@ -311,8 +320,8 @@ fn service(evidence: &Evidence, account: AccountId) -> Option<Nanos> {
     (!times.is_empty()).then(|| Nanos(times.mean() as u64))
 }
 
-/// Returns the limit of the connections of an open job whose requests spend most of their response
-/// time waiting for a connection.
+/// Returns the limit of the connections of an open job whose requests spend at least half of their
+/// response time waiting for a connection.
 fn limit_of_waits(evidence: &Evidence, account: AccountId, job: &JobSummary) -> Option<LoadLimit> {
     let waited = evidence.jobs[account.index()].waited_share();
     let waits = waited.is_some_and(|share| share >= LEAST_WAIT_SHARE) && job.connections > 0;

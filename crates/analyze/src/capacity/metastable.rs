@@ -23,13 +23,14 @@ const LESS_FRACTION: f64 = 0.9;
 /// least number, an overload would also look like a limit of the connections: [`is_busy`].
 const HEADROOM: f64 = 3.0;
 
-/// Minimum number of connections that are advised, unless half of the busy ones is less: the
-/// minimum that an open job opens before it starts.
+/// Minimum number of connections that are advised, unless half of the busy connections is fewer. An
+/// open job opens at least this many before it starts.
 const FEWEST_ADVISED: u64 = 4;
 
 /// Puts an overload that may sustain itself first among the irregularities of a search, and removes
-/// those that the overload explains. Does nothing unless there are such irregularities or the
-/// search ended without a boundary. `trials` are the valid ones, in the order in which they ran.
+/// those that the overload explains. Looks for an overload only if there are such irregularities,
+/// or if the search ended without a boundary. `trials` are the valid ones, in the order in which
+/// they ran.
 pub(super) fn explain(order: &CapacityOrder, trials: &[&Trial], irregular: &mut Vec<Irregular>) {
     if !irregular.iter().any(|why| is_explained(why) || why.is_without_boundary()) {
         return;
@@ -104,7 +105,8 @@ fn busy_connections(trial: &Trial) -> Option<u64> {
 }
 
 /// Returns the advised number of connections: enough for the load of the passing trials, but at
-/// most half of the connections that were busy in the overload. `None` if it is unknown.
+/// most half of the connections that were busy in the overload. `None` if the service time is
+/// unknown, or fewer than two connections were busy.
 fn advised(passed: &[&Trial], busy: u64) -> Option<u64> {
     let service = shortest_service(passed.iter().copied())?;
     let answered_per_s = passed.iter().map(|it| it.achieved_per_s).fold(0.0, f64::max);

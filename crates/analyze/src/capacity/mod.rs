@@ -5,11 +5,12 @@
 //! far, and returns the next trial to run or the resulting [`Capacity`]. A resumed search passes
 //! the recorded trials again and continues after the last one.
 //!
-//! A trial is one run at one value. It is judged by the number of requests that reach the bound,
-//! not by its quantile ([`TrialOutcome`]). The search doubles the value until a trial fails,
-//! narrows the bracket, runs rounds of five shuffled values around the estimate, and fits a
-//! regression to their counts. The interval of the regression is also the interval of the search. A
-//! value is published only after trials with fresh seeds have confirmed it.
+//! A trial is one run at one value. A condition on a quantile is judged by the number of requests
+//! that reach the bound, not by the measured quantile ([`TrialOutcome`]). The search doubles the
+//! value until a trial fails, narrows the bracket, runs rounds of five shuffled values around the
+//! estimate, and fits a regression to their counts. The interval of the regression is also the
+//! interval of the search. A value is published only after trials with fresh seeds have confirmed
+//! it.
 
 mod boundary;
 mod bracket;

@@ -43,7 +43,7 @@ pub struct CapacityOrder {
 pub enum OrderError {
     /// There is no condition.
     NoCondition,
-    /// The first value is not a positive number, or not a whole number of clients.
+    /// The first value is not a positive number, or is less than one client.
     First {
         /// The value.
         value: f64,
@@ -79,7 +79,7 @@ impl CapacityOrder {
     /// Version of the search method. Another version would request other trials after the recorded
     /// ones, so a record can be continued, and its answer computed, only with the method that began
     /// it. Its runs can be read with every method.
-    pub const METHOD: u32 = 9;
+    pub const METHOD: u32 = 10;
 
     /// Smallest and largest share of the budget that is reserved for the confirmation.
     const CONFIRMATION_SHARES: [f64; 2] = [0.25, 0.4];
@@ -87,6 +87,15 @@ impl CapacityOrder {
     /// Number of attempts to confirm a value, each with the shortest trials, for which time is
     /// reserved. The cliff of a real server moves, and the values just below it often fail.
     const ATTEMPTS: f64 = 2.0;
+
+    /// Maximum number of times that the first value is doubled.
+    pub(super) const MOST_DOUBLINGS: i32 = 17;
+
+    /// Returns true if the search does not try a value because it exceeds the first value too many
+    /// times, even if it is not above [`CapacityOrder::highest`].
+    pub fn is_far_above_first(&self, value: f64) -> bool {
+        (value / self.first).log2() > f64::from(CapacityOrder::MOST_DOUBLINGS)
+    }
 
     /// Returns the share of the budget that is reserved for the confirmation.
     pub fn confirmation_share(&self) -> f64 {

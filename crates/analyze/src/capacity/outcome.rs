@@ -42,7 +42,7 @@ pub enum FailReason {
         /// Fraction of the offered requests that were answered.
         share: f64,
     },
-    /// Requests failed, and no condition allows failures.
+    /// Requests failed, and no condition limits the failures of their jobs.
     Errors {
         /// Number of failed requests.
         errors: u64,

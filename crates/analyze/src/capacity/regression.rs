@@ -56,7 +56,8 @@ pub(super) struct Fit {
     covariance: [[f64; 3]; 3],
     /// Degrees of freedom of the residuals.
     freedom: f64,
-    /// Pearson's dispersion; for quantities that are not counts, the variance of their logarithms.
+    /// Pearson's dispersion; for quantities that are not counts, the residual variance of their
+    /// logarithms.
     pub(super) dispersion: f64,
 }
 
@@ -173,7 +174,7 @@ impl Fit {
 }
 
 impl Terms {
-    /// Returns the coefficients that are fitted.
+    /// Returns a flag for each coefficient, true if it is fitted.
     fn used(self) -> [bool; 3] {
         std::array::from_fn(|term| term < self.size())
     }

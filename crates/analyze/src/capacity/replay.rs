@@ -41,8 +41,8 @@ pub(super) const RELAXATIONS: f64 = 100.0;
 const WARMUP_RELAXATIONS: f64 = 10.0;
 
 /// Length of the first trial at a value of the bracket, as a multiple of the length with enough
-/// requests to judge a value. A quarter decides a value far from the boundary; at other values the
-/// trial is extended.
+/// requests to judge a value. A quarter decides a value far from the boundary; at other values,
+/// longer trials follow.
 const FIRST_LENGTH: f64 = 0.25;
 
 /// Maximum number of invalid trials at one value.
@@ -84,7 +84,7 @@ impl<'a> Replay<'a> {
         self.consumed().iter().fold(Nanos::ZERO, |sum, trial| sum + trial.took)
     }
 
-    /// Returns the time that is left of the budget for a phase; without a limit for the hold.
+    /// Returns the time that is left of the budget for a phase; practically unlimited for the hold.
     pub(super) fn time_left(&self, phase: Phase) -> Nanos {
         let Some(share) = self.share_of_budget(phase) else { return Nanos(u64::MAX / 4) };
         let budget = self.order.budget.as_secs_f64() * share;
@@ -168,9 +168,9 @@ impl<'a> Replay<'a> {
         Ok(judge(self.order, &trials))
     }
 
-    /// Returns the length of a trial at this value: the length that yields enough requests to judge
-    /// the value, multiplied by `times`, or [`RELAXATIONS`] relaxation times if that is longer. The
-    /// result is at most what the budget allows, and at least `order.trial`.
+    /// Returns the length of the window of a trial at this value: the length that yields enough
+    /// requests to judge the value, multiplied by `times`, or [`RELAXATIONS`] relaxation times if
+    /// that is longer. The result is at most what the budget allows, and at least `order.trial`.
     pub(super) fn window(&self, value: f64, times: f64) -> Nanos {
         let relaxations = RELAXATIONS * self.relaxation_s(value);
         let requests = self.requests() / self.throughput(value).unwrap_or(f64::INFINITY);
@@ -269,8 +269,8 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// Rounds a value to one that can be set: a whole number, or five significant digits, and at most
-/// the largest value that may be tried.
+/// Rounds a value to one that can be set: a whole number of clients, at least 1, or a rate with
+/// five significant digits; and at most the largest value that may be tried.
 pub(super) fn round_to_settable(order: &CapacityOrder, value: f64) -> f64 {
     let rounded = match order.vary.is_whole() {
         true => value.round().max(1.0),

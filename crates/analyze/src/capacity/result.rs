@@ -38,18 +38,19 @@ pub struct Capacity {
     pub sustained: Option<f64>,
     /// Smallest value above `sustained` that failed; `None` if none did.
     pub fails: Option<f64>,
-    /// Value at which the binding condition reaches its bound; `None` if the boundary was not
-    /// reached, or if the confirmation contradicts it.
+    /// Value at which the binding condition reaches its bound; `None` if the search located no
+    /// boundary, or if the confirmation contradicts it.
     pub estimate: Option<f64>,
-    /// 95 % interval of the estimate from the search.
+    /// 95 % interval of the estimate from the search; `None` without an estimate.
     pub interval: Option<Interval>,
     /// Growth of the logarithm of the binding condition's measure per unit of the logarithm of the
-    /// value, at the estimate; `None` for a cliff, or without an estimate.
+    /// value, at the estimate; `None` if the estimate does not come from the regression, as at a
+    /// cliff.
     pub slope: Option<f64>,
     /// Number of trials that confirmed `sustained`.
     pub confirmations: u32,
     /// Position of the condition that limits the value; `None` if the load itself failed, or
-    /// nothing did.
+    /// nothing failed.
     pub binding: Option<usize>,
     /// Class of the boundary.
     pub boundary: Boundary,
@@ -155,7 +156,8 @@ pub enum Irregular {
     /// The load reached a limit other than the speed of the database: the result is not a capacity
     /// of the database.
     LimitedBy(LoadLimit),
-    /// The regression and the isotonic fit differ by more than half of the interval's width.
+    /// The regression and the isotonic fit differ by more than half of the interval's width, and by
+    /// more than 1 %.
     FitsDisagree {
         /// Estimate of the regression.
         regression: f64,
@@ -171,7 +173,8 @@ pub enum Irregular {
     },
     /// No value was confirmed.
     NotConfirmed {
-        /// Smallest value that was tried.
+        /// Smallest value that an attempt did not confirm. Attempts that the budget or the
+        /// generator ended do not count.
         lowest: f64,
     },
     /// The conditions did not hold in the final trial at the confirmed value.

@@ -23,7 +23,7 @@ pub(super) struct FoundBoundary {
     /// Position of the binding condition; `None` if the failed trials were overloaded.
     pub(super) binding: Option<usize>,
     pub(super) isotonic: Option<f64>,
-    /// Steepness of the boundary; `None` for a cliff.
+    /// Steepness of the boundary; `None` if it does not come from the regression, as at a cliff.
     pub(super) steepness: Option<Steepness>,
     pub(super) irregular: Vec<Irregular>,
 }
@@ -108,9 +108,9 @@ pub(super) fn rounds(
     rounds.run()
 }
 
-/// Returns the length of a trial: [`TRIAL_LENGTH`] times the length with enough requests to judge a
-/// value, but at most the length with which three rounds fit into the budget, and at least
-/// `order.trial`.
+/// Returns the length of the window of a trial: [`TRIAL_LENGTH`] times the length with enough
+/// requests to judge a value, but at most the length with which three rounds fit into the budget,
+/// and at least `order.trial`.
 fn length(replay: &Replay<'_>, center: f64) -> Nanos {
     let left = replay.time_left(Phase::Round(1)).as_secs_f64();
     let most = left / f64::from(FEWEST_ROUNDS * VALUES as u32) - replay.overhead_s(center);
@@ -200,8 +200,8 @@ impl<'a> Rounds<'_, 'a> {
         (found.crossing.half_width <= USELESS_HALF_WIDTH && !is_refused).then_some(found)
     }
 
-    /// Returns the smallest value at which requests fail in far larger numbers than chance
-    /// explains.
+    /// Returns the smallest value at which the server refuses connections, or at which requests
+    /// fail in far larger numbers than chance explains.
     fn first_refused(&self) -> Option<f64> {
         let valid: Vec<&Trial> = self.replay.valid_trials().collect();
         boundary::first_refused(self.replay.order, &valid)
@@ -285,8 +285,9 @@ impl<'a> Rounds<'_, 'a> {
     }
 
     /// Halves the range between the values that pass and those that fail, when no trial of a round
-    /// was near the boundary. Returns the cliff in this range. `None` if there is no cliff; the
-    /// rounds then continue, around a trial near the boundary if there is one.
+    /// was near the boundary. Returns the cliff in this range or, for numbers of clients, the
+    /// boundary between two neighbouring numbers. `None` if there is neither; the rounds then
+    /// continue, around a trial near the boundary if there is one.
     fn narrow(&mut self) -> Result<Option<FoundBoundary>, StopReason> {
         let order = self.replay.order;
         let mut gap = self.gap();
@@ -315,8 +316,8 @@ impl<'a> Rounds<'_, 'a> {
 
     /// Returns true if the measures are far from their bounds on both sides of a range. At its
     /// upper end, a trial that was overloaded or had failed requests counts as far beyond the
-    /// bounds; if the range is also narrow, the measures at its lower end must only not be near
-    /// their bounds. Refused requests that decide the boundary always count as a jump.
+    /// bounds. If the range is narrow as well, it is enough that the measures at its lower end are
+    /// not near their bounds. Refused requests that decide the boundary always count as a jump.
     fn is_jump(&self, low: f64, high: f64) -> bool {
         if self.refuses() {
             return true;

@@ -253,7 +253,7 @@ mod tests {
         let interval = capacity.interval.unwrap();
         assert!(interval.low < QUEUE && QUEUE < interval.high, "{interval:?}");
         assert!((capacity.estimate.unwrap() / QUEUE - 1.0).abs() < 0.01, "{capacity:?}");
-        // The share of the queue is exp(−(μ − λ)t): its logarithm grows by λt per ln λ.
+        // The share of slow requests is exp(−(μ − λ)t): its logarithm grows by λt per ln λ.
         assert!((capacity.slope.unwrap() / (QUEUE * 0.02) - 1.0).abs() < 0.1, "{capacity:?}");
         let sustained = capacity.sustained.unwrap();
         assert!((0.95..1.0).contains(&(sustained / QUEUE)), "{sustained}");
@@ -405,7 +405,7 @@ mod tests {
     }
 
     /// Exponential service times of 20, 10 and 5 ms: 37, 13.5 and 1.8 % of the requests take 20 ms
-    /// at every rate, and few requests at a low rate decide nothing.
+    /// at every rate, and a trial at a low rate has too few requests to decide anything.
     #[test]
     fn server_whose_slow_requests_do_not_depend_on_the_rate_always_fails() {
         for (share, fewest) in [(0.368, 16), (0.135, 16), (0.018_3, 14)] {
@@ -1013,7 +1013,8 @@ mod tests {
         assert_eq!(capacity.boundary, Boundary::NotReached, "{capacity:?}");
     }
 
-    /// Few requests in bursts decide nothing, and a longer trial would cost time.
+    /// At a low rate, a trial has too few requests to decide anything if they come in bursts. It is
+    /// not repeated, because the repeat, a longer trial, would cost time.
     #[test]
     fn low_rates_without_slow_requests_are_tried_once() {
         let order = CapacityOrder { trial: Nanos::from_secs(2), ..order() };

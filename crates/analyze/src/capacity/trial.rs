@@ -24,20 +24,23 @@ pub struct Trial {
     /// True if the backlog of a job grew by more than chance explains, and by enough to matter: the
     /// job's response times are withheld.
     pub exceeds_capacity: bool,
-    /// Growth of the varied job's backlog over the window, in standard errors; `None` if it was not
-    /// judged.
+    /// Growth of the backlog over the window, in standard errors, of the job whose backlog grew
+    /// most clearly; `None` if no growth was judged.
     pub backlog_t: Option<f64>,
-    /// Number of errors that are not accepted, in jobs whose failures no condition limits.
+    /// Number of errors that are not accepted, in jobs whose failures no condition limits. Requests
+    /// of an overloaded job that were in flight after the drain are not errors.
     pub errors: u64,
     /// Names of the jobs and parts with these errors.
     pub failed_jobs: Vec<String>,
-    /// Number of requests of these jobs that were rejected because a queue was full.
+    /// Number of requests that were rejected because a queue was full, in jobs whose failures no
+    /// condition limits.
     pub rejected: u64,
     /// Number of failed and rejected requests of jobs whose failures a condition limits.
     pub limited_failures: u64,
     /// Names of the checks of the load generator and its machine with the status INVALID.
     pub invalid: Vec<String>,
-    /// Limit that the varied job reached, other than the speed of the database.
+    /// Limit that the varied job reached, other than the speed of the database; `None` if it
+    /// reached no such limit.
     pub load_limit: Option<LoadLimit>,
     /// Mean service time of the varied job; `None` without requests.
     pub service: Option<Nanos>,
@@ -131,7 +134,7 @@ impl Phase {
         }
     }
 
-    /// Returns the number of the round or attempt, from 1.
+    /// Returns the number of the round or attempt, from 1; `None` for the other phases.
     pub fn number(self) -> Option<u32> {
         match self {
             Phase::Round(number) | Phase::Confirm(number) => Some(number),

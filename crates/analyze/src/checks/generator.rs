@@ -17,7 +17,7 @@ use crate::observed::{Growth, Observed};
 /// milliseconds; longer stalls show in the quantiles of a run of usual length.
 const STALL_ALLOWED: Nanos = Nanos::from_millis(40);
 
-/// Fraction of the window beyond which one stall makes the result INVALID.
+/// The result is INVALID if one stall lasts longer than this fraction of the window.
 const STALL_INVALID: f64 = 0.05;
 
 /// Maximum time from the last sample to the end of the window. There is one sample each second, and

@@ -1,7 +1,9 @@
 //! Input of the checks: the evidence, its sums over the window, and values that several checks
 //! derive from them.
 
-use base::{AccountId, Code};
+use std::ops::Range;
+
+use base::{AccountId, Code, Nanos};
 use record::{Counts, EndKind, EventKind};
 use workload::Pacing;
 
@@ -11,7 +13,7 @@ use crate::backlog::{
 use crate::evidence::{Evidence, JobEvidence};
 use crate::warmup::has_varying_rate;
 
-/// Fraction of unexpected errors beyond which a run is INVALID.
+/// A run is INVALID if more than this fraction of a job's requests had unexpected errors.
 pub(super) const ERRORS_INVALID: f64 = 0.01;
 
 /// Fraction of a job's requests that may stay unsent after the run has waited for them.
@@ -21,15 +23,18 @@ pub(super) const UNSENT_ALLOWED: f64 = 0.05;
 /// must be busy. If they are busy for less time, only the number of its requests limits the job.
 const BUSY: f64 = 0.5;
 
-/// Number and share of the requests that are open at the end of a short window, beyond which the
-/// load may exceed the capacity.
+/// Minimum number of requests that are open at the end of a short window if the load may exceed the
+/// capacity.
 const FEWEST_LEFT_OPEN: f64 = 10.0;
+
+/// Fraction of the requests of a short window that may be open at its end. Beyond it, the load may
+/// exceed the capacity.
 const LEFT_OPEN: f64 = 0.1;
 
 /// Input of the checks: the evidence, and its sums over the window.
 pub(crate) struct CheckInput<'a> {
     pub(crate) evidence: &'a Evidence,
-    /// Counts in the window, by job and part.
+    /// Counts in the window, by account: jobs and parts of mixes.
     pub(crate) counts: Vec<Counts>,
 }
 
@@ -100,8 +105,12 @@ impl<'a> CheckInput<'a> {
     /// not errors. The same applies to requests that were in flight when the user interrupted the
     /// run. If more requests were in flight than completed, the job had already stalled, and they
     /// are errors.
-    pub(super) fn unexpected(&self, account: AccountId) -> u64 {
-        self.failed(account).saturating_sub(self.counts[account.index()].accepted_errors)
+    pub(crate) fn unexpected(&self, account: AccountId) -> u64 {
+        let drained = self.evidence.accepted_errors(account, |_, code| code == Code::DRAIN);
+        // Excused requests are no failures, so they must not be subtracted again.
+        let excused = if drained > 0 && self.excuses_drain(account) { drained } else { 0 };
+        let accepted = self.counts[account.index()].accepted_errors.saturating_sub(excused);
+        self.failed(account).saturating_sub(accepted)
     }
 
     /// Returns the number of errors of a job, including accepted errors, but without the requests
@@ -178,7 +187,7 @@ impl<'a> CheckInput<'a> {
     }
 
     /// Returns the share of a job's requests that were open at the end of the window; `None` if the
-    /// share is too small to doubt that the server keeps up.
+    /// share is too small to doubt that the server keeps up, or if the target was lost.
     pub(super) fn left_open(&self, account: AccountId) -> Option<f64> {
         let Backlog { open, arrivals, .. } = self.backlog(&self.evidence.jobs[account.index()]);
         let due: f64 = arrivals[arrivals.len().saturating_sub(open.len())..].iter().sum();
@@ -219,10 +228,28 @@ impl<'a> CheckInput<'a> {
         }
     }
 
-    /// Returns the requests per second that the schedule of a job offers in the window.
+    /// Returns the requests per second that the schedule of a job offers, as the mean over the
+    /// window. Before its start and after its stop, a job offers none.
     pub(crate) fn offered_per_s(&self, account: AccountId) -> Option<f64> {
-        let (from, until) = (self.evidence.steps.warmup(), self.evidence.end());
-        self.evidence.plan.account(account).offered_per_s(from, Some(until))
+        let Range { start, end } = self.evidence.window();
+        let while_active = self.evidence.plan.account(account).offered_per_s(start, Some(end))?;
+        Some(while_active * self.active_share(account))
+    }
+
+    /// Returns the fraction of the window in which a job may be active; 1 if the window is empty.
+    fn active_share(&self, account: AccountId) -> f64 {
+        let Range { start, end } = self.active_part(account, &self.evidence.window());
+        match self.evidence.window_length() {
+            Nanos::ZERO => 1.0,
+            length => end.saturating_sub(start).as_secs_f64() / length.as_secs_f64(),
+        }
+    }
+
+    /// Returns the part of a span between the start and the stop of a job; an empty range if there
+    /// is none.
+    pub(super) fn active_part(&self, account: AccountId, span: &Range<Nanos>) -> Range<Nanos> {
+        let job = self.evidence.plan.account(account).job();
+        span.start.max(job.start)..job.stop.map_or(span.end, |stop| stop.min(span.end))
     }
 
     /// Returns true if requests of the job arrive independently of the answers.

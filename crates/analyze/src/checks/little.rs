@@ -17,7 +17,7 @@ use crate::evidence::JobEvidence;
 use crate::finding::{BusyClients, Finding, JobObstacle};
 use crate::steps::Steps;
 
-/// Fraction of the clients that may be missing.
+/// Fraction of the clients that may be missing or in excess.
 const ALLOWED: f64 = 0.01;
 
 /// Minimum shortfall of requests in a step at the beginning of the window, as a fraction of the

@@ -122,7 +122,8 @@ struct Sample {
 
 impl Sample {
     /// Summarizes the readings of a period; `None` if there are too few. A reading is weighted by
-    /// the number of its samples: the mean of n samples has 1/n of the variance of a single one.
+    /// the time since the previous one, which is proportional to the number of its samples: the
+    /// mean of n samples has 1/n of the variance of a single one.
     fn of(observed: &Observed, from: Nanos, until: Nanos) -> Option<Sample> {
         let within = from..until;
         let mean = observed.mean(&within)?;
@@ -143,8 +144,8 @@ impl Sample {
         self.mean > 0.0
     }
 
-    /// Returns true if a later sample differs by more than chance explains, and by enough to
-    /// matter.
+    /// Returns true if the mean of a later period differs by more than chance explains, and by
+    /// enough to matter.
     fn differs_from(self, later: Sample) -> bool {
         let difference = (later.mean - self.mean).abs();
         difference > SIGNIFICANT_ERRORS * self.error_with(later)

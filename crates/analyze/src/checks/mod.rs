@@ -20,7 +20,7 @@ use crate::check::{Check, Verdict};
 use crate::finding::Obstacle;
 use input::CheckInput;
 
-/// Runs all checks, and returns the verdict.
+/// Runs all checks, and returns the verdict. Without jobs, only the check `complete` is possible.
 pub(crate) fn verdict(input: &CheckInput<'_>) -> Verdict {
     let is_idle = input.evidence.plan.jobs.is_empty();
     let of_requests = |check: Check| match is_idle {

@@ -14,8 +14,11 @@ use crate::backlog::Arrivals;
 use crate::check::{Check, CheckKind, Status, Unit};
 use crate::finding::{Finding, Irregularity, JobObstacle, RateDifference, Seconds, Sending};
 
-/// Relative differences of the rate beyond which a run is SUSPECT or INVALID.
+/// Relative difference of the rate beyond which a run is SUSPECT.
 const RATE_SUSPECT: f64 = 0.01;
+
+/// Relative difference of the rate beyond which a run is INVALID, and relative difference of a
+/// single second beyond which a run is SUSPECT.
 const RATE_INVALID: f64 = 0.05;
 
 /// Square of the standard normal quantile that is exceeded on either side with a probability of
@@ -56,8 +59,8 @@ impl Difference<'_> {
 }
 
 /// Returns the limit for the largest of `of` standard normal numbers. The largest number exceeds
-/// this limit, on either side, with the same probability as a single number exceeds the quantile
-/// whose square is `squared`.
+/// this limit, on either side, with about the same probability as a single number exceeds the
+/// quantile whose square is `squared`.
 fn quantile_of_largest(squared: f64, of: usize) -> f64 {
     (squared + 2.0 * (of.max(1) as f64).ln()).sqrt()
 }
@@ -87,9 +90,7 @@ impl<'a> CheckInput<'a> {
     /// Returns the number of requests due in a span by the schedule; the job may be active in only
     /// a part of the span.
     fn due(&self, account: AccountId, span: &Range<Nanos>) -> Option<f64> {
-        let job = self.evidence.plan.account(account).job();
-        let (from, until) =
-            (span.start.max(job.start), job.stop.map_or(span.end, |s| s.min(span.end)));
+        let Range { start: from, end: until } = self.active_part(account, span);
         if from >= until {
             return Some(0.0);
         }
@@ -99,7 +100,7 @@ impl<'a> CheckInput<'a> {
 
     fn difference(&self, account: AccountId, jobs: usize) -> Option<Difference<'a>> {
         let job = self.evidence.plan.account(account).job();
-        // Such jobs end with their last request, not with the window.
+        // A job with a fixed number of requests ends with its last request, not with the window.
         if self.evidence.plan.account(account).job().has_fixed_request_count() {
             return None;
         }

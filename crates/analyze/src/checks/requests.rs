@@ -8,7 +8,7 @@ use crate::check::{Check, CheckKind, Status, Unit};
 use crate::evidence::Step;
 use crate::finding::{Failures, Files, Finding, JobObstacle, Outcomes, Requests, WrongResults};
 
-/// Fraction of unexpected errors beyond which a run is SUSPECT.
+/// A run is SUSPECT if more than this fraction of a job's requests had unexpected errors.
 const ERRORS_SUSPECT: f64 = 0.001;
 
 impl CheckInput<'_> {
@@ -78,15 +78,14 @@ impl CheckInput<'_> {
 
     /// Returns the class with the most unexpected errors of a job; `None` without such errors.
     fn class_of_errors(&self, account: AccountId) -> Option<Class> {
-        let accepted = &self.evidence.plan.account(account).requests().accepted;
         let excuses_drain = self.excuses_drain(account);
         let is_excused = |code: Code| code == Code::DRAIN && excuses_drain;
-        let is_unexpected = |code: Code| !accepted.contains(&code) && !is_excused(code);
         let failures = &self.evidence.jobs[account.index()].failures;
         let number = |class: Class| -> u64 {
-            let of_class =
-                failures.iter().filter(|(it, code, _)| *it == class && is_unexpected(*code));
-            of_class.map(|(.., count)| count).sum()
+            let is_counted = |it: Class, code: Code| it == class && !is_excused(code);
+            let counted = failures.iter().filter(|(it, code, _)| is_counted(*it, *code));
+            let failed: u64 = counted.map(|(.., count)| count).sum();
+            failed.saturating_sub(self.evidence.accepted_errors(account, is_counted))
         };
         let classes = Class::ALL.into_iter().map(|class| (number(class), class));
         classes.filter(|(number, _)| *number > 0).max_by_key(|(number, _)| *number).map(|it| it.1)
@@ -103,11 +102,10 @@ impl CheckInput<'_> {
         }
         let wrong = |account: AccountId| {
             let failures = self.evidence.jobs[account.index()].failures.iter();
-            let unexpected = failures.filter(|(class, code, _)| {
-                *class == Class::WrongResult
-                    && !plan.account(account).requests().accepted.contains(code)
-            });
-            unexpected.map(|(.., count)| count).sum::<u64>()
+            let is_wrong = |class: Class, _: Code| class == Class::WrongResult;
+            let counted = failures.filter(|(class, code, _)| is_wrong(*class, *code));
+            let failed: u64 = counted.map(|(.., count)| count).sum();
+            failed.saturating_sub(self.evidence.accepted_errors(account, is_wrong))
         };
         let counts = asked.into_iter().map(|account| (wrong(account), account));
         let (results, account) = counts.max().unwrap_or((0, AccountId(0)));

@@ -16,9 +16,11 @@ use crate::finding::{
 };
 use crate::server_counters::JobAnswers;
 
-/// Fraction of the server's count, and number per second, that may come from other clients. The
-/// servers' own work was observed to be below one per second.
+/// Fraction of the server's count that may come from other clients.
 const OTHER_CLIENTS_SHARE: f64 = 0.005;
+
+/// Number of commits or statements per second that may come from other clients, even if it is more
+/// than [`OTHER_CLIENTS_SHARE`]. The servers' own work was observed to be below one per second.
 const OTHER_CLIENTS_PER_S: f64 = 5.0;
 
 /// Largest error of a server's uptime, in seconds, if it is reported in whole seconds.
@@ -38,7 +40,7 @@ const SEVERAL_TRANSACTIONS_WORDS: [&str; 1] = ["concurrently"];
 /// Amount of log, in bytes, below which a checkpoint has almost nothing to write.
 const NEGLIGIBLE_LOG: f64 = 1_048_576.0;
 
-/// Minimum number of checkpoint cycles in a run that represents them.
+/// Minimum number of checkpoint cycles in a run whose result represents the cost of checkpoints.
 const ENOUGH_CYCLES: f64 = 2.0;
 
 /// The series of a counter of the server, and the series of the part that Assay's own traffic
@@ -204,7 +206,8 @@ impl<'a> CheckInput<'a> {
     }
 
     /// Compares a counter of the server with the numbers of the jobs: `named` contains the smallest
-    /// and the largest possible number of each. Returns an empty list if the counter was not read.
+    /// and the largest possible number of each job. Returns an empty list if the counter was not
+    /// read.
     fn compare(&self, counter: ComparedCounter, named: &[[u64; 2]]) -> Vec<CounterComparison> {
         let grown = |metric| self.evidence.server_counters.growth(metric);
         let Series { all, own, own_at_most } = Series::of(counter);

@@ -1,7 +1,5 @@
 //! Checks that the target was reachable, with as many connections as configured.
 
-use std::ops::Range;
-
 use base::{AccountId, Class, Nanos};
 use record::{Event, EventError, EventKind};
 use workload::{JobTarget, Pacing, Reconnect};
@@ -29,7 +27,7 @@ impl<'a> CheckInput<'a> {
     /// Checks that the target was reachable all the time. In a sweep over the number of servers, no
     /// server may be lost even briefly, because the run would then use fewer servers.
     pub(super) fn outage(&self) -> Check {
-        let outages = self.outages();
+        let outages = self.evidence.outages();
         let away: Nanos =
             outages.iter().map(|outage| outage.end.saturating_sub(outage.start)).sum();
         let judged = CheckKind::Outage.of(Unit::Seconds, away.as_secs_f64(), 0.0);
@@ -79,36 +77,6 @@ impl<'a> CheckInput<'a> {
     fn refusal(&self) -> Option<EventError> {
         let has_one_target = self.evidence.plan.named_targets().next().is_none();
         self.first_refusal(|event| has_one_target && event.error.is_some())?.error
-    }
-
-    /// Returns the outages of the target. Each lane reports them for itself and for each server of
-    /// the target. The target counts as down while any lane reports any server of the target as
-    /// down. An outage whose end was not reported lasts until the end of the run.
-    fn outages(&self) -> Vec<Range<Nanos>> {
-        let mut outages: Vec<Range<Nanos>> = Vec::new();
-        let mut away = 0u32;
-        let mut changes: Vec<(Nanos, EventKind)> = self
-            .evidence
-            .events
-            .iter()
-            .filter(|event| matches!(event.kind, EventKind::OutageBegan | EventKind::OutageEnded))
-            .map(|event| (event.at, event.kind))
-            .collect();
-        changes.sort_by_key(|(at, _)| *at);
-        for (at, kind) in changes {
-            if kind == EventKind::OutageBegan {
-                away += 1;
-                if away == 1 {
-                    outages.push(at..self.evidence.end().max(at));
-                }
-            } else {
-                away = away.saturating_sub(1);
-                if let (0, Some(last)) = (away, outages.last_mut()) {
-                    last.end = at;
-                }
-            }
-        }
-        outages
     }
 
     /// Checks that as many connections were open as configured. In jobs with a fixed number of

@@ -37,7 +37,7 @@ pub struct Terms<'a> {
     /// Bets on every arm against its baseline.
     pub bets: &'a [Bet],
     /// Metrics that are judged in addition to the metrics of the bets. Without bets and metrics,
-    /// the throughput of each job is judged.
+    /// the throughput of each job is judged, or its p99 if its rate is given.
     pub metrics: &'a [RunMetric],
     /// Smallest changes that matter.
     pub deltas: &'a Deltas,
@@ -96,12 +96,12 @@ pub struct MetricChange {
     /// Probability with which the interval of the change misses the true change. Primary metrics
     /// share the error of a look; an exploratory metric has the whole error of a look.
     pub alpha: f64,
-    /// Smallest change that matters, as a fraction.
+    /// Smallest change that matters, in the unit of [`Compared::change`].
     pub delta: f64,
     /// The change, or the reason why there is none.
     pub compared: Result<Compared, NotCompared>,
     /// Bets on the metric with their outcomes; `None` in place of an outcome if the metric is not
-    /// compared.
+    /// compared, or if the runs were not interleaved.
     pub bets: Vec<(Bet, Option<BetOutcome>)>,
 }
 

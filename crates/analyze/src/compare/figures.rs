@@ -231,7 +231,7 @@ impl RunFigures {
     ///
     /// It differs from [`get`](Self::get) for the saturated job. In runs that keep up with the
     /// rate, the job's throughput and rows are available. In runs that the rate overloads, its
-    /// service times are missing, because they may contain the queue of the server.
+    /// service times are missing, because they may include time in the queue of the server.
     ///
     /// # Errors
     /// Returns the reason why the run does not have the metric.
@@ -302,7 +302,8 @@ impl RunFigures {
         self.cpu.iter().find(|share| share.owner == owner).copied()
     }
 
-    /// Adds a metric that was measured outside of the run, such as the size of a table.
+    /// Adds a metric with its value, or with the reason why it has none. A value that is not finite
+    /// counts as not measured.
     pub fn add(&mut self, metric: RunMetric, value: Result<f64, Missing>) {
         match value.and_then(|value| value.is_finite().then_some(value).ok_or(Missing::NotMeasured))
         {

@@ -12,7 +12,7 @@ use std::fmt;
 /// none.
 const ALPHA: f64 = 0.05;
 
-/// Numbers of pairs of the looks of [`LookPlan::Auto`].
+/// Numbers of pairs at the looks of [`LookPlan::Auto`].
 const AUTO: [u32; 3] = [8, 12, 20];
 
 /// The plan of the looks at an experiment.

@@ -12,7 +12,7 @@ pub enum ObjectionKind {
     Incomplete,
     /// Runs are INVALID.
     Invalid,
-    /// The plans differ in more than target and seed.
+    /// The plans differ in more than target and seed, or the contents of their input files differ.
     Plan,
     /// The sizes of the data differ.
     Data,
@@ -34,16 +34,16 @@ pub struct Objection {
 /// The problem of a group.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Problem {
-    /// A run that was not completed; `None` if it was killed, or still runs.
+    /// A run was not completed.
     RunEnded {
         /// Name of the run.
         run: String,
-        /// End of the run.
+        /// End of the run; `None` if it was killed, or still runs.
         ended: Option<EndKind>,
     },
-    /// An experiment without its last look.
+    /// An experiment has not taken its last look.
     ExperimentEnded(Unfinished),
-    /// INVALID runs.
+    /// Some runs are INVALID.
     Invalid {
         /// Number of these runs.
         runs: u32,

@@ -180,7 +180,8 @@ impl Paired {
         let parameters = self.differences.len() as f64 - self.freedom;
         let suffices = |pairs: u32| {
             let pairs = f64::from(pairs);
-            // Equivalent to a comparison with the critical t, which requires 60 such probabilities.
+            // Equivalent to a comparison with the critical t, whose computation takes 60 such
+            // probabilities.
             two_sided_p(clearance * pairs.sqrt() / self.spread, pairs - parameters) < alpha
         };
         let (mut low, mut high) = (self.pairs(), MOST_PAIRS);
@@ -249,8 +250,8 @@ mod tests {
         Paired::of(&pairs(ratios), Scale::Ratio, model).unwrap()
     }
 
-    /// Differences 1 to 6 hundredths: mean 0.035, standard deviation 0.018708, t of 5 degrees
-    /// 2.5706.
+    /// Differences of 1 to 6 hundredths: mean 0.035, standard deviation 0.018708, t with 5 degrees
+    /// of freedom 2.5706.
     #[test]
     fn interval_is_students_on_logarithms() {
         let ratios: Vec<f64> = (1..=6).map(|n| (f64::from(n) / 100.0).exp()).collect();

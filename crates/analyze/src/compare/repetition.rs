@@ -1,4 +1,5 @@
-//! Compares the answers of an experiment and of its repetition, to judge if the first answer holds.
+//! Comparison of the answers of an experiment and of its repetition, to judge if the first answer
+//! holds.
 //!
 //! The two experiments estimate the same change independently of each other. The variance of the
 //! difference of their estimates is the sum of the two variances. The interval of the difference

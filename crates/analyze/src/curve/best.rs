@@ -30,7 +30,8 @@ pub struct BestPoint {
     pub others: Vec<OtherPoint>,
     /// Points that cannot be the best, with the reason.
     pub unusable: Vec<(usize, Unusable)>,
-    /// Smallest change that matters, as a fraction.
+    /// Smallest change that matters: a fraction, or a difference for metrics that are compared by
+    /// difference.
     pub delta: f64,
 }
 

@@ -6,8 +6,9 @@
 //! [`response_model()`] predicts response times from two points of the curve. An [`ArmCurve`] holds
 //! these results for one arm.
 //!
-//! Points whose runs are INVALID, or do not have the metric, are never used: each function names
-//! them with the [`Unusable`] reason.
+//! Points with runs that are INVALID, or that do not have the metric, are not used; [`best()`] and
+//! [`fit_usl()`] name them with the [`Unusable`] reason. Only [`response_model_of_rates()`] also
+//! uses points whose load exceeds the capacity, even INVALID ones: their throughput is the plateau.
 
 mod best;
 mod point;

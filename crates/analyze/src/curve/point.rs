@@ -38,7 +38,7 @@ pub enum Unusable {
     Invalid,
     /// A run does not have the metric, or its load exceeds the capacity.
     Missing(Missing),
-    /// A value is 0, and has no ratio to another.
+    /// A value is 0 or less, and has no ratio to another.
     NotPositive,
 }
 
@@ -123,6 +123,11 @@ impl CurvePoint<'_> {
     /// Returns true if a run has no value of a metric because its load exceeds the capacity.
     pub(super) fn exceeds_capacity(&self, metric: &RunMetric) -> bool {
         self.runs.iter().any(|run| exceeds_capacity(run.figures, metric))
+    }
+
+    /// Returns true if the load generator or its machine failed in a run.
+    pub(super) fn has_failed_instrument(&self) -> bool {
+        self.runs.iter().any(|run| run.figures.verdict.instrument == Status::Invalid)
     }
 
     /// Returns the values of a metric as [`Self::measured`] if the point may be judged by them.

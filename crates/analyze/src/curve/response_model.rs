@@ -91,8 +91,10 @@ impl PointRole {
 pub enum NoResponseModel {
     /// No point has one client.
     NoSingleClient,
-    /// The point with one client, or all others, cannot be used.
+    /// A point that the model needs, such as the point with one client, cannot be used.
     Unusable(Unusable),
+    /// Only the point with one client can be used, so the plateau is unknown.
+    NoOtherPoint,
     /// No rate exceeds the capacity, so the plateau is unknown.
     NoOverload,
     /// No rate below the plateau has a response time.
@@ -199,6 +201,9 @@ pub fn response_model_of_rates(
     let response = RunMetric::of(Quantity::Response(TimeStatistic::Mean), job);
     let (mut measured, mut overloaded) = (Vec::new(), Vec::new());
     for (index, point) in points.iter().enumerate() {
+        if point.has_failed_instrument() {
+            continue;
+        }
         let Ok(completed) = point.completed(job, ALPHA) else { continue };
         let rate_per_s = completed.mean;
         match point.usable(&response) {
@@ -306,6 +311,9 @@ fn plateau(measured: &mut [MeasuredPoint]) -> Result<f64, NoResponseModel> {
         return Err(NoResponseModel::Unusable(Unusable::NoRun));
     };
     let before = others.iter().map(|it| it.rate_per_s).fold(0.0, f64::max);
+    if before == 0.0 {
+        return Err(NoResponseModel::NoOtherPoint);
+    }
     let gain = last.rate_per_s / before - 1.0;
     if gain > PLATEAU {
         return Err(NoResponseModel::NoPlateau { gain });
@@ -405,6 +413,8 @@ mod tests {
     fn sweep_without_one_client_or_a_single_server_has_no_model() {
         let late = model(&[("2", 250.0, 3.0), ("4", 255.0, 6.0)]);
         assert_eq!(late, Err(NoResponseModel::NoSingleClient));
+        let alone = model(&[("1", 250.0, 3.0)]);
+        assert_eq!(alone, Err(NoResponseModel::NoOtherPoint));
         let fast = model(&[("1", 250.0, 3.0), ("4", 255.0, 6.0)]);
         let Err(NoResponseModel::ShorterThanServer { one_request_ms, server_ms }) = fast else {
             panic!("{fast:?}");
@@ -446,6 +456,24 @@ mod tests {
         let runs: Vec<_> =
             all.iter().map(|it| run(&(Box::leak(it.0.into()), it.1, it.2))).collect();
         response_model_of_rates(&points(&runs), "read")
+    }
+
+    /// The load generator, not the database, determines the throughput of such a point.
+    #[test]
+    fn overload_in_which_the_load_generator_failed_gives_no_plateau() {
+        let of = |check| {
+            let mut beyond = figures(500.0, 1.0);
+            beyond.carried = vec![(RunMetric::of(Quantity::Throughput, "read"), 500.0)];
+            let times: Vec<_> = beyond.metrics.drain(1..).collect();
+            beyond.missing.extend(times.into_iter().map(|(it, _)| (it, Missing::ExceedsCapacity)));
+            beyond.verdict = RunVerdict::new([(check, Status::Invalid)]);
+            let mut below = figures(100.0, 3.5);
+            below.carried = vec![(RunMetric::of(Quantity::Throughput, "read"), 100.0)];
+            let runs = [("100", vec![below; 2]), ("900", vec![beyond; 2])];
+            response_model_of_rates(&points(&runs), "read")
+        };
+        assert!(of(CheckKind::Errors).is_ok());
+        assert_eq!(of(CheckKind::Stall), Err(NoResponseModel::NoOverload));
     }
 
     /// X = 500/s: P = 2 ms. At 100/s U = 0.2 and Q = 0.5 ms, so T = 3.5 − 0.5 = 3 ms.

@@ -1,11 +1,11 @@
 //! Least squares of logarithms, with parameters of at least 0.
 //!
 //! A model is linear before its logarithm is taken: ln(offset + p₁·z₁ + p₂·z₂ + …) is fitted to
-//! targets. With a multiplicative error all rows then have the same variance. The iteration of
-//! Gauss and Newton starts from the linear least squares of the relative errors. It needs few
-//! steps, because the two solutions differ only by the square of the error. A parameter that would
-//! be negative is 0: every set of free parameters is solved, and the best solution without a
-//! negative parameter is taken.
+//! targets. With a multiplicative error all rows then have the same variance. The Gauss-Newton
+//! iteration starts from the linear least squares of the relative errors. It needs few steps,
+//! because the two solutions differ only by the square of the error. A parameter that would be
+//! negative is 0: every set of free parameters is solved, and the best solution without a negative
+//! parameter is taken.
 
 use crate::linear::{invert, multiply};
 

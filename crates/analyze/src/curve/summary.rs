@@ -12,7 +12,7 @@ use crate::check::{CheckKind, Status};
 use crate::compare::{ArmId, CpuShare, RunFigures, RunVerdict};
 use crate::limiter::Component;
 
-/// The quantiles of response times in the summary of a point.
+/// The statistics of response times in the summary of a point.
 const QUANTILES: [TimeStatistic; 4] =
     [TimeStatistic::Mean, TimeStatistic::P50, TimeStatistic::P95, TimeStatistic::P99];
 

@@ -268,7 +268,7 @@ impl Sample {
                 ((law.squares + self.within) / freedom, freedom)
             }
         };
-        // Smaller variances are only the rounding of doubles.
+        // Smaller variances are only rounding errors.
         let scatters = variance > 1e-20;
         scatters.then(|| law.squares + variance * critical_t(alpha, freedom).powi(2))
     }
@@ -404,7 +404,7 @@ fn squares_at_peak(sample: &Sample, throughput: f64, estimate: f64) -> f64 {
 }
 
 /// Returns the upper end of the range of values for which `is_inside` is true. It is true for
-/// `start`; the result is at most `ceiling`.
+/// `start`. The search begins at `first`, and the result is at most `ceiling`.
 fn upper_end(start: f64, first: f64, ceiling: f64, is_inside: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (start, first.min(ceiling));
     while is_inside(high) {
@@ -530,8 +530,8 @@ mod tests {
         }
     }
 
-    /// Returns, of 60 fits, the number whose interval contains the true value: for each parameter,
-    /// and for the peak.
+    /// Returns the number of fits, out of 60, whose interval contains the true value: for each
+    /// parameter, and for the peak.
     fn covered(parameters: [f64; 3], noise: f64) -> [u32; 4] {
         let mut covered = [0; 4];
         for seed in 0..60 {
@@ -550,7 +550,7 @@ mod tests {
         covered
     }
 
-    /// The probability that fewer than 52 of 60 intervals at 95 % contain the true value is 0.2 %.
+    /// The probability that fewer than 52 of 60 intervals at 95 % contain the true value is 0.3 %.
     #[test]
     fn intervals_cover_the_true_parameters() {
         for (parameters, noise) in [

@@ -3,8 +3,9 @@
 //! [`judge`] is a function from the data read before a run ([`DoctorInput`]) to findings
 //! ([`Diagnosis`]). Each check examines one thing. It passes, reports a [`Problem`], or names the
 //! [`MissingFact`] without which it was not possible; `report` writes the sentences about both.
-//! Invariant: each check that applies is in the diagnosis exactly once. A check of servers has a
-//! finding for each server with a problem, and passes if it passes on every server.
+//! Each check that applies either passes or is reported, never both. A check of servers is reported
+//! for each server with a problem or a missing fact, and passes only if it passes on every server
+//! to which it applies.
 
 mod diagnosis;
 mod host;

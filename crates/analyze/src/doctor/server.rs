@@ -18,7 +18,7 @@ pub(super) const CHECKS: [Check<Server>; 9] = [
     ("buffer-pool", buffer_pool),
 ];
 
-/// Name of the check of the hosts of a target.
+/// Name of the check that every host of a target can be reached.
 pub(super) const HOSTS: &str = "hosts";
 
 /// Checks that every host of a target with several hosts can be reached.

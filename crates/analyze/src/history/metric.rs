@@ -3,7 +3,9 @@
 use std::fmt;
 
 use base::Diagnostic;
-use workload::question::{CpuMode, Quantity, RunMetric, Scale, TimeStatistic, VariedLoad};
+use workload::question::{
+    CpuMode, Direction, Quantity, RunMetric, Scale, TimeStatistic, VariedLoad,
+};
 
 /// A metric of a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,6 +81,14 @@ impl HistoryMetric {
         match self {
             HistoryMetric::Run(metric) => metric.quantity.scale(),
             HistoryMetric::Search(..) => Scale::Ratio,
+        }
+    }
+
+    /// Returns the direction in which the metric improves.
+    pub(super) fn better(&self) -> Direction {
+        match self {
+            HistoryMetric::Run(metric) => metric.quantity.better(),
+            HistoryMetric::Search(..) => Direction::Higher,
         }
     }
 

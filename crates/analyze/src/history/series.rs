@@ -1,6 +1,6 @@
 //! Series of metrics over records, and their changes.
 
-use workload::question::Scale;
+use workload::question::{Direction, Scale};
 
 use super::divisive::{LONGEST_SERIES, change_points};
 use super::metric::{HistoryMetric, MetricName};
@@ -10,8 +10,8 @@ use crate::compare::{ChangeInterval, Unpaired};
 /// Error probability of the intervals of changes.
 const ALPHA: f64 = 0.05;
 
-/// Minimum change of the machine that can cause the change of a metric, as a fraction of the
-/// latter. A smaller change of the machine is excluded as the cause.
+/// Minimum change of the machine that can cause the change of a metric, as a fraction of the change
+/// of the metric. A smaller change of the machine is excluded as the cause.
 const LEAST_MACHINE_SHARE: f64 = 0.5;
 
 /// A metric over records.
@@ -20,7 +20,8 @@ pub struct MetricHistory {
     /// The metric, with the name of its job or table.
     pub metric: HistoryMetric,
     /// Index and value of each record that has the metric, in chronological order; at most the
-    /// newest [`LONGEST_SERIES`] records.
+    /// newest [`LONGEST_SERIES`] records. Values of 0 are left out if the metric is compared by
+    /// ratio.
     pub points: Vec<(usize, f64)>,
     /// Changes of the metric.
     pub changes: Vec<MetricChange>,
@@ -37,7 +38,7 @@ pub struct MetricChange {
     pub mean_before: f64,
     /// Mean from this change to the next one.
     pub mean_after: f64,
-    /// The change: a fraction, or a difference for metrics that can be 0.
+    /// The change: a fraction, or a difference for metrics that are compared by difference.
     pub change: f64,
     /// 95 % interval of the change, as if the place of the change were known beforehand; `None`
     /// without scatter. The place was searched for, so the interval is too narrow.
@@ -63,9 +64,10 @@ pub struct MachineShift {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// The machine changed: the canary changed significantly, by at least half as much as the
-    /// metric.
+    /// metric and in the direction that explains its change.
     Machine,
-    /// The database or its setup changed: the canary did not change by half as much as the metric.
+    /// The database or its setup changed: the canary did not change by half as much as the metric
+    /// in this direction.
     Database,
     /// The canaries scatter too much to say.
     Unclear,
@@ -128,7 +130,7 @@ fn of_metric(runs: &[&HistoryRun], metric: HistoryMetric) -> MetricHistory {
     let starts = std::iter::once(0).chain(found.iter().map(|point| point.at));
     let changes = found.iter().zip(starts).zip(ends).filter_map(|((point, start), end)| {
         let sides = [&points[start..point.at], &points[point.at..end]];
-        change(runs, sides, scale, point.p_value)
+        change(runs, sides, &metric, point.p_value)
     });
     let changes = changes.collect();
     MetricHistory { metric, points, changes }
@@ -138,11 +140,11 @@ fn of_metric(runs: &[&HistoryRun], metric: HistoryMetric) -> MetricHistory {
 fn change(
     runs: &[&HistoryRun],
     sides: [&[(usize, f64)]; 2],
-    scale: Scale,
+    metric: &HistoryMetric,
     p_value: f64,
 ) -> Option<MetricChange> {
     let values = sides.map(|side| side.iter().map(|(_, value)| *value).collect::<Vec<f64>>());
-    let estimate = Unpaired::of(&values[0], &values[1], scale).ok()?;
+    let estimate = Unpaired::of(&values[0], &values[1], metric.scale()).ok()?;
     let change = estimate.change();
     Some(MetricChange {
         before: sides[0].last()?.0,
@@ -152,14 +154,14 @@ fn change(
         change,
         interval: estimate.interval(ALPHA),
         p_value,
-        machine: machine(runs, sides, scale, change),
+        machine: machine(runs, sides, metric, change),
     })
 }
 
 fn machine(
     runs: &[&HistoryRun],
     sides: [&[(usize, f64)]; 2],
-    scale: Scale,
+    metric: &HistoryMetric,
     change_of_metric: f64,
 ) -> Option<MachineShift> {
     let canaries = |side: &[(usize, f64)]| {
@@ -168,18 +170,34 @@ fn machine(
     let [before, after] = sides.map(canaries);
     let estimate = Unpaired::of(&before, &after, Scale::Ratio).ok()?;
     let (change, interval) = (estimate.change(), estimate.interval(ALPHA));
-    // The machine's change is a ratio, so only a metric's change that is a ratio is compared with
-    // it.
-    let half = match scale {
-        Scale::Ratio => change_of_metric.abs() * LEAST_MACHINE_SHARE,
-        Scale::Difference => f64::INFINITY,
-    };
-    let cause = match (scale, interval) {
-        (Scale::Ratio, Some(it)) if it.excludes_zero() && change.abs() >= half => Cause::Machine,
-        (Scale::Ratio, Some(it)) if it.low > -half && it.high < half => Cause::Database,
-        (Scale::Ratio | Scale::Difference, _) => Cause::Unclear,
+    let cause = match (metric.scale(), interval) {
+        (Scale::Ratio, Some(interval)) => {
+            cause(metric.better(), change_of_metric, interval, change)
+        }
+        // The machine's change is a ratio, so only a metric's change that is a ratio is compared
+        // with it.
+        (Scale::Ratio, None) | (Scale::Difference, _) => Cause::Unclear,
     };
     Some(MachineShift { change, interval, cause })
+}
+
+/// Returns the cause of a metric's change, from the change of the canary and its interval.
+fn cause(better: Direction, change_of_metric: f64, interval: ChangeInterval, canary: f64) -> Cause {
+    let is_worse = match better {
+        Direction::Higher => change_of_metric < 0.0,
+        Direction::Lower => change_of_metric > 0.0,
+    };
+    // A larger time of the canary explains a worse metric, a smaller time a better one.
+    let (explaining, most) = match is_worse {
+        true => (canary, interval.high),
+        false => (-canary, -interval.low),
+    };
+    let half = change_of_metric.abs() * LEAST_MACHINE_SHARE;
+    match interval.excludes_zero() && explaining >= half {
+        true => Cause::Machine,
+        false if most < half => Cause::Database,
+        false => Cause::Unclear,
+    }
 }
 
 #[cfg(test)]
@@ -247,9 +265,12 @@ mod tests {
             let found = changes(&records(-0.1, Some(of_canary)));
             found[0].machine.unwrap().cause
         };
+        let faster = changes(&records(0.1, Some(-0.11)));
+        assert_eq!(faster[0].machine.unwrap().cause, Cause::Machine);
         assert_eq!(cause(0.0), Cause::Database);
         assert_eq!(cause(0.11), Cause::Machine);
         assert_eq!(cause(0.038), Cause::Unclear);
+        assert_eq!(cause(-0.11), Cause::Database, "a faster machine does not slow a server down");
     }
 
     #[test]

@@ -16,7 +16,8 @@ use crate::phases::{Figure, is_intermittent};
 /// Minimum fraction of the window for which the work must run to be the limiter.
 const LEAST_DURATION: f64 = 0.2;
 
-/// Minimum fraction of the database's use of a resource that the work takes.
+/// Minimum fraction of the database's use of a resource that the work takes, or of the database's
+/// processors that sessions of other clients keep busy.
 const LEAST_USE: f64 = 0.35;
 
 /// Maximum throughput of other jobs during the work, as a fraction of their throughput without it.
@@ -31,8 +32,8 @@ const ROLES: [(&str, &[&str]); 4] = [
 ];
 
 impl LimiterInput<'_, '_> {
-    /// Returns the background work that uses a resource which the requests lack; `found` are the
-    /// candidates found so far.
+    /// Returns the candidates among background work: other sessions, work that the database names,
+    /// and intermittent work. `found` are the candidates found so far.
     pub(super) fn background(&self, found: &[Candidate]) -> Vec<Candidate> {
         if self.demand.source == LoadSource::Program {
             // Sessions of other clients take nothing from a program that pauses.

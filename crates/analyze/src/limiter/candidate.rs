@@ -27,7 +27,7 @@ impl Candidate {
 
     /// Adds a number as evidence.
     pub(super) fn with(mut self, kind: EvidenceKind, value: f64) -> Candidate {
-        // The sum of no numbers is -0.
+        // The sum of no numbers is -0, which would be shown with its sign.
         self.evidence.push(EvidenceNumber { kind, value: value + 0.0 });
         self
     }

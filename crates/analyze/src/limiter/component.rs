@@ -4,7 +4,7 @@
 /// better result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Component {
-    /// Nothing: every open job achieved its offered rate.
+    /// Nothing: every job with a schedule achieved its offered rate.
     NotSaturated,
     /// Number of concurrent requests: each resource has time to spare.
     Concurrency,
@@ -14,7 +14,8 @@ pub enum Component {
     GeneratorCpu,
     /// A thread of the load generator that is busy all the time.
     GeneratorThread,
-    /// Input of the load generator: its source is slow, or it throttles itself.
+    /// Input of the load generator: the source of its requests is slow, or the program that sends
+    /// them pauses.
     GeneratorInput,
     /// Bandwidth between the load generator and the database.
     NetworkBandwidth,

@@ -22,8 +22,8 @@ const FEWEST_POOLED: f64 = 3.0;
 /// Largest fraction of idle sessions at which a pool counts as exhausted.
 const MOST_IDLE: f64 = 0.3;
 
-/// Minimum mean time of a request in a session, in seconds, at which its answer always arrives in a
-/// later tick of the kernel than the one in which it was sent. A tick is at most 10 ms.
+/// Minimum mean time of a request in a session, in seconds, at which the answer always arrives in a
+/// later tick of the kernel than the one in which the request was sent. A tick is at most 10 ms.
 const LONG_REQUEST_S: f64 = 0.02;
 
 /// Minimum fraction of their time for which sessions must execute statements for a queue to form in
@@ -65,10 +65,11 @@ struct PooledConnections<'a> {
 /// A pooler between an observed program and the database.
 struct Pooler<'a> {
     name: &'a str,
-    /// Mean and largest number of the pooler's connections to servers.
+    /// Mean number of the pooler's connections to servers.
     sessions: f64,
+    /// Largest number of the pooler's connections to servers.
     most: f64,
-    /// Mean number of connections that wait for an answer, `None` if that is not known.
+    /// Mean number of these connections that wait for an answer; `None` if that is not known.
     working: Option<f64>,
 }
 
@@ -134,7 +135,7 @@ impl LimiterInput<'_, '_> {
         steps.filter_map(|step| step.connections).max().map(|most| most as f64)
     }
 
-    /// Returns a candidate if requests in flight have no session, because a pool shares few
+    /// Returns a candidate if many requests in flight have no session, because a pool shares few
     /// sessions among many connections.
     fn pool(&self) -> Option<Candidate> {
         let in_flight = self.demand.in_flight;
@@ -188,9 +189,10 @@ impl LimiterInput<'_, '_> {
         self.pooled_connections().map(|pooled| pooled.awaiting.unwrap_or(pooled.connections))
     }
 
-    /// Returns the connections of a program and the sessions behind them, if more requests wait for
-    /// an answer than there are sessions. A pool then shares the sessions among the connections,
-    /// and hardly any session is free. Otherwise returns `None`.
+    /// Returns the connections of a program and the sessions behind them, if a pool shares the
+    /// sessions and keeps requests waiting: many more requests wait for an answer than there are
+    /// sessions, and few sessions are idle. Otherwise, or if no proxy is seen and the database
+    /// saturates its processors, returns `None`.
     fn pooled_connections(&self) -> Option<PooledConnections<'_>> {
         let program = ComponentKind::Sockets(MeasuredSide::Generator);
         let connections = self.signals.mean(&program, sockets::CONNECTIONS)?;
@@ -245,8 +247,8 @@ impl LimiterInput<'_, '_> {
         Some(if no_answer_in_one_tick { awaiting + in_one_tick } else { awaiting })
     }
 
-    /// Returns true if a request of a program keeps its session for longer than a tick of the
-    /// kernel when all sessions execute statements.
+    /// Returns true if a request of a program keeps its session for longer than [`LONG_REQUEST_S`]
+    /// on average, assuming that all sessions execute statements.
     fn takes_long(&self, sessions: f64) -> bool {
         sessions > LONG_REQUEST_S * self.requests_of_a_program_per_s().unwrap_or(0.0)
     }

@@ -48,28 +48,30 @@ pub(super) struct Demand {
     pub(super) source: LoadSource,
     /// True if there is a job whose schedule offers more than is answered.
     pub(super) is_overloaded: bool,
-    /// Clients of the closed jobs, that is, of the jobs without a schedule.
+    /// Clients of the closed jobs on the main target, without brief jobs
+    /// ([`CheckInput::is_brief`]); the writers of a load.
     pub(super) closed: Clients,
     /// Number of clients of closed jobs that pause after each answer.
     pub(super) thinking_clients: f64,
     /// Workers of the jobs that offer more than is answered; `None` if such a job has no fixed
     /// number of workers, or its workers are not busy.
     pub(super) busy_workers: Option<Clients>,
-    /// Number of clients of closed jobs that read their requests from a file or a pipe.
+    /// Number of clients of closed jobs that read their requests from a file or a pipe, and do not
+    /// pause between them.
     pub(super) clients_with_input: f64,
-    /// Mean number of requests in the database that closed jobs read from a file or a pipe.
+    /// Mean number of requests of these clients in the database.
     pub(super) in_flight_with_input: f64,
     /// Mean number of requests in the main target's database: throughput times mean service time
     /// (Little's law).
     pub(super) in_flight: f64,
-    /// Answered requests per second, on all targets.
+    /// Requests that ended per second, with or without an error, on all targets.
     pub(super) per_s: f64,
     /// Mean service time of requests to the main target, in seconds.
     pub(super) service_s: f64,
     /// Mean number of statements of a request to the main target; some may take no round trip of
     /// their own.
     pub(super) statements: f64,
-    /// Mean size of an answer, in bytes.
+    /// Mean number of bytes received per completed request to the main target.
     pub(super) received_bytes: f64,
 }
 
@@ -188,7 +190,7 @@ fn busy_workers(findings: &CheckInput<'_>) -> Option<Clients> {
     (workers.clients > 0.0).then_some(workers)
 }
 
-/// Returns the number of clients of a job that has no schedule.
+/// Returns the number of clients of a job; 0 for a job with a schedule.
 fn clients(pacing: &Pacing) -> f64 {
     match pacing {
         Pacing::Closed { clients, .. } => f64::from(*clients),

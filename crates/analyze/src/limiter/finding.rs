@@ -1,7 +1,7 @@
 //! Findings of the limiter: the facts behind a named component.
 //!
-//! The crate `report` turns them into sentences. Shares are fractions, 0 to 1; numbers of sessions,
-//! clients and processors are means over the window.
+//! The crate `report` turns them into sentences. Shares are fractions, 0 to 1. Unless stated
+//! otherwise, numbers of sessions, clients and processors are means over the window.
 
 use record::{MeasuredSide, ObservedComponent};
 
@@ -12,7 +12,7 @@ use crate::other_programs::OtherPrograms;
 /// The facts from which a limiter, or a candidate, was concluded.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LimiterFinding {
-    /// The requests of every open job were answered at the rate at which they arrived.
+    /// The requests of every job with a schedule were answered at the rate at which they arrived.
     Satisfied,
     /// The limiter cannot be determined from the run or the load.
     Inconclusive(Inconclusive),
@@ -52,7 +52,7 @@ pub enum LimiterFinding {
 /// The reason why the limiter of a run or a load cannot be determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inconclusive {
-    /// There were loads and no jobs.
+    /// Tables were loaded, and there were no jobs.
     LoadsOnly,
     /// There were no requests.
     NoRequests,
@@ -73,7 +73,7 @@ pub enum Inconclusive {
 /// The reason why there must be a limiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Saturation {
-    /// An observed program chose its own load.
+    /// An observed program chooses its own load.
     Program,
     /// Requests arrive faster than they are answered.
     Overload,
@@ -138,14 +138,15 @@ pub enum ConnectionLimit {
     },
     /// A pool shares few sessions among the connections of an observed program.
     PoolOfProgram {
-        /// Mean number of connections of the program.
+        /// Largest number of connections of the program.
         connections: f64,
-        /// Mean number of those connections whose request has no answer yet; `None` if that is not
-        /// known.
+        /// Number of those connections whose request has no answer yet, in the mean proportion of
+        /// all connections; `None` if that is not known.
         waiting: Option<f64>,
         /// Name of the pooler; `None` if it was not found.
         pooler: Option<String>,
-        /// Mean number of sessions of the database.
+        /// Largest number of the pooler's connections to the database, or the mean number of
+        /// sessions of the database if the pooler was not found.
         sessions: f64,
         /// Fraction of the time in which these sessions are at work; `None` if it was not observed.
         active_share: Option<f64>,
@@ -175,7 +176,7 @@ pub enum GeneratorLimit {
     },
     /// Clients wait for the file or pipe that supplies their requests.
     SlowFeed {
-        /// Number of clients that wait.
+        /// Number of clients that read their requests from a file or a pipe.
         clients: f64,
         /// Fraction of the clients' time in which they have nothing to send.
         idle_share: f64,
@@ -287,7 +288,8 @@ pub enum Pause {
     },
     /// The program sends no further requests.
     NoFurtherRequests {
-        /// Name of the wait for the rest of a statement, if most sessions wait for rows.
+        /// Name of the wait for the rest of a statement, if more sessions wait for rows than for a
+        /// statement.
         rows: Option<&'static str>,
         /// Contents of the sockets during these waits.
         sockets: Sockets,
@@ -297,19 +299,19 @@ pub enum Pause {
 /// Contents of the sockets of waiting sessions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sockets {
-    /// Sockets of waiting sessions were seen.
+    /// The sockets of each waiting session were seen.
     Empty {
         /// Fraction of the waiting time in which the sockets hold nothing.
         share: f64,
     },
-    /// Sockets of both sides were seen.
+    /// The sockets of both sides were seen, but not those of each session.
     Holding {
-        /// Mean number of unread requests at the server.
+        /// Mean number of connections with an unread request at the server.
         requests: f64,
-        /// Mean number of unread answers at the program.
+        /// Mean number of connections with an unread answer at the program.
         answers: f64,
     },
-    /// No sockets of waiting sessions were seen.
+    /// The sockets of one side or of both sides were not seen.
     Unseen,
 }
 
@@ -439,7 +441,7 @@ pub struct WaitingSessions {
     pub waiting: f64,
     /// Mean number of active sessions.
     pub active: f64,
-    /// Name of the wait or counter that shows most of them.
+    /// Name of the wait or counter that shows most of the waiting sessions.
     pub event: String,
 }
 

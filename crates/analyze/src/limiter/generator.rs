@@ -8,7 +8,8 @@ use super::finding::{FullThread, GeneratorLimit, LimiterFinding};
 use super::input::LimiterInput;
 use super::usage::{FULL, LEAST_WAIT};
 
-/// Minimum that is used in place of [`FULL`] if most requests are known not to be in the database.
+/// Fraction of the window that is used in place of [`FULL`] if most requests are known not to be in
+/// the database.
 const FULL_OF_ALL: f64 = 0.5;
 
 /// The source of the clients' requests is the limiter only if the clients have nothing to send for
@@ -57,7 +58,8 @@ impl LimiterInput<'_, '_> {
         )
     }
 
-    /// Returns a candidate if a thread runs all the time, even if an open job is overloaded.
+    /// Returns a candidate if the threads have reached their calibrated ceiling, or if one thread
+    /// ran nearly all the time.
     fn full_thread(&self) -> Option<Candidate> {
         let (use_of_thread, kind, share) = match self.findings.limited_by_its_threads() {
             Some(used) => (FullThread::Ceiling(used), EvidenceKind::ShareOfCeiling, used.share),

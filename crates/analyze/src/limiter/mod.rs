@@ -2,11 +2,11 @@
 //!
 //! The method is Gregg's USE method (Systems Performance, 2nd edition, chapter 2.5): the
 //! utilisation, saturation and errors of every resource are observed during the work. The limiter
-//! is the component that must become faster, larger or less loaded for a better result. A closed
-//! job is examined in two ways: for the component in which its requests spend their time (locks,
-//! disks, processors, the network), and for resources that have no capacity left. A component
-//! limits nothing if it is not saturated and the requests spend no time in it. A component that may
-//! be the limiter is called a candidate.
+//! is the component that must become faster, larger or less loaded for a better result. A load that
+//! reaches the available capacity, such as that of a closed job, is examined in two ways: for the
+//! component in which its requests spend their time (locks, disks, processors, the network), and
+//! for resources that have no capacity left. A component limits nothing if it is not saturated and
+//! the requests spend no time in it. A component that may be the limiter is called a candidate.
 //!
 //! The analysis is a pure function of the evidence. Missing observations are reported, and without
 //! enough of them the limiter is unknown.
@@ -67,7 +67,8 @@ pub struct Limiter {
     pub finding: LimiterFinding,
     /// Numbers behind the conclusion.
     pub evidence: Vec<EvidenceNumber>,
-    /// Everything that was found to hinder the requests, the limiter first.
+    /// Everything that was found to hinder the requests, the limiter first; empty if there is no
+    /// limiter, or if the limiter is unknown.
     pub ranked: Vec<Candidate>,
     /// Observations of each component, limiting or not.
     pub seen: ObservedComponents,
@@ -77,7 +78,7 @@ pub struct Limiter {
 
 /// Conclusion from a run about the available capacity.
 enum Outcome {
-    /// Every job achieved its offered rate.
+    /// Every job with a schedule achieved its offered rate, and the other jobs sent few requests.
     Satisfied,
     /// The load reached or exceeded the available capacity; with the reason.
     Saturating(Saturation),

@@ -73,8 +73,9 @@ impl LimiterInput<'_, '_> {
     fn link(&self) -> Option<Candidate> {
         // If the database is on this host, the links carry other traffic.
         let place = self.findings.evidence.surroundings.main.location;
-        if matches!(place, DatabaseLocation::Inside | DatabaseLocation::ThisHost)
-            || self.is_mostly_in_database()
+        // The requests in flight of an observed program are not known.
+        let is_in_database = self.demand.in_flight > 0.0 && self.is_mostly_in_database();
+        if matches!(place, DatabaseLocation::Inside | DatabaseLocation::ThisHost) || is_in_database
         {
             return None;
         }
@@ -97,8 +98,8 @@ impl LimiterInput<'_, '_> {
         (LINK_FULL..=LINK_EXCEEDED).contains(&(rate / speed)).then_some(candidate)
     }
 
-    /// Returns a candidate if rows wait in the generator's sockets while the database waits for
-    /// rows.
+    /// Returns a candidate for the load of a table if rows wait in the generator's sockets while
+    /// the database waits for rows.
     fn bandwidth_to_server(&self) -> Option<Candidate> {
         if self.demand.source != LoadSource::Load {
             return None;

@@ -14,7 +14,9 @@ use super::usage::CPU_FULL;
 use super::waits::DECISIVE_WAIT;
 use crate::surroundings::DatabaseLocation;
 
-/// The database has processors to spare if it uses less than this fraction of its processors.
+/// The database has processors to spare if it uses less than this fraction of its processors. One
+/// processor counts as busy if at least this mean number of sessions runs, or if the processes of
+/// one kind of background work use at least this number of processors.
 const SPARE_BELOW: f64 = 0.8;
 
 /// A thread that uses at least this fraction of a processor has no time to spare.
@@ -29,7 +31,8 @@ const QUOTA_USED: f64 = 0.9;
 
 impl LimiterInput<'_, '_> {
     /// Returns true if the database has processors to spare; `None` if that is not known. If the
-    /// processes of the database were not seen, it is known only when hardly any session ran.
+    /// processes of the database were not seen, the answer is known only if fewer than
+    /// [`SPARE_BELOW`] sessions ran.
     pub(super) fn database_has_time(&self) -> Option<bool> {
         match self.database_share() {
             Some(share) => {
@@ -82,7 +85,7 @@ impl LimiterInput<'_, '_> {
         let (used, available) = (self.database_cpu()?, self.database_processors()?);
         let share = used / available;
         let wants = self.database_demand();
-        // Which processors the database may use is known only if it may use all of them.
+        // The processors of the database are identified only if it may use all of the machine's.
         let all = self.signals.busy_processors().filter(|all| all.len() as f64 <= available);
         let busy = all.map(|all| all.iter().sum::<f64>() / all.len() as f64);
         let is_busy = busy.is_some_and(|busy| busy >= CPU_FULL);

@@ -111,7 +111,7 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns a candidate if one session works for most of the time of its requests. Its processor
-    /// is the limiter, because a second session would take over half of its work.
+    /// is the limiter: with a second session, a second processor could do half of the work.
     pub(super) fn one_session_works(&self) -> Option<Candidate> {
         let sessions = self.program_sessions()?;
         let asked = self.requesting_sessions()?;
@@ -178,7 +178,8 @@ impl LimiterInput<'_, '_> {
         Some(sessions.with_evidence(candidate))
     }
 
-    /// Returns the mean number of threads without a processor on the side that has more of them.
+    /// Returns the mean number of threads that wait for a processor, on the side with more of them,
+    /// and that side.
     fn starved_threads(&self) -> Option<(f64, MeasuredSide)> {
         let (by_program, _) = self.program_cpu()?;
         let by_database = self.database_waited().unwrap_or(0.0);

@@ -44,6 +44,9 @@ const NEAR_S: f64 = 0.000_1;
 /// not read.
 pub(super) const LACKS_PROCESSOR: f64 = 0.5;
 
+/// Idle time, in seconds, after which a session counts as spare, and no longer as idle.
+const SPARE_AFTER_S: f64 = 5.0;
+
 /// Sources that show sessions of a program. If one of them is missing, some sessions may not be
 /// counted.
 const SESSION_SOURCES: [&str; 3] = [DATABASE, SESSIONS, SESSIONS_OF_OTHERS];
@@ -104,15 +107,17 @@ impl LimiterInput<'_, '_> {
             Some(not_active) if !is_separable => idle.min(not_active),
             Some(_) | None => idle,
         };
+        let unused = self.idle_before_spare().min(idle);
+        let (idle, used) = (idle - unused, |counted: f64| (counted - unused).max(0.0));
         let sessions = ProgramSessions {
             all: active + idle,
             idle,
             receiving: self.receiving_sessions(),
             event: self.receiving_event(),
             sending: self.sending_sessions(),
-            paused: sampled(sessions::PAUSED),
+            paused: sampled(sessions::PAUSED).map(used),
             at_work: self.threads_at_work(),
-            nothing_waits: sampled(sessions::NOTHING_WAITS),
+            nothing_waits: sampled(sessions::NOTHING_WAITS).map(used),
             unread_request: sampled(sessions::UNREAD_REQUEST),
             unread_answer: sampled(sessions::UNREAD_ANSWER),
             unread_by_server: self.unread_by_server(),
@@ -124,6 +129,17 @@ impl LimiterInput<'_, '_> {
             round_trip_s: of_program(sockets::ROUND_TRIP_LEAST).unwrap_or(0.0),
         };
         (sessions.all > 0.0).then_some(sessions)
+    }
+
+    /// Returns the mean number of sessions that counted as idle although the program did not use
+    /// them: each spare session did so in its first seconds, which matter in short observations.
+    fn idle_before_spare(&self) -> f64 {
+        let spare = self.signals.per_sample(&ComponentKind::Sessions, sessions::SPARE);
+        let rest_s = self.findings.evidence.window_length().as_secs_f64() - SPARE_AFTER_S;
+        match rest_s > 0.0 {
+            true => spare.unwrap_or(0.0) * SPARE_AFTER_S / rest_s,
+            false => 0.0,
+        }
     }
 
     /// Returns the mean numbers of the program's threads that waited for a processor and that ran.
@@ -142,12 +158,13 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns the mean number of the program's sessions, without those for which the program
-    /// pauses. If the pauses take at least half of the sessions' time, returns the number of all
-    /// sessions.
+    /// pauses. Pauses that take at least half of the sessions' time are not subtracted, because
+    /// they then limit the program. Likewise, time without any session is added if it is at least
+    /// half of the time.
     pub(super) fn requesting_sessions(&self) -> Option<f64> {
         let sessions = self.program_sessions()?;
         let paused = if sessions.share() < PAUSE_SHARE { sessions.paused() } else { 0.0 };
-        // Time without a session counts like a pause, because the program then sends nothing.
+        // Time without a session is treated like a pause, because the program then sends nothing.
         let absent = self.program_session_count().map_or(0.0, |all| (1.0 - all).max(0.0));
         let absent = if absent < PAUSE_SHARE { 0.0 } else { absent };
         Some((sessions.all - paused + absent).max(f64::MIN_POSITIVE))
@@ -214,7 +231,7 @@ impl ProgramSessions {
     }
 
     /// Returns the number of sessions that idle with empty sockets while no thread of the program
-    /// works: it sleeps, or waits for something else.
+    /// works, because the program sleeps or waits for something else.
     ///
     /// This includes pauses that are too short to be seen in a single sample, such as 3 ms after
     /// each batch. For a program without pauses the result is nearly zero: a request or an answer

@@ -8,32 +8,34 @@ use super::input::LimiterInput;
 use crate::program::requests_per_s;
 
 impl LimiterInput<'_, '_> {
-    /// Returns the mean number of client sessions at work.
+    /// Returns the mean number of client sessions at work; `None` if sessions were not sampled.
     pub(super) fn active(&self) -> Option<f64> {
         self.signals.per_sample(&ComponentKind::Sessions, sessions::ACTIVE)
     }
 
-    /// Returns the mean number of idle sessions, within a transaction or not.
+    /// Returns the mean number of idle sessions, within a transaction or not; `None` if sessions
+    /// were not sampled.
     pub(super) fn idle_sessions(&self) -> Option<f64> {
         let of = |metric| self.signals.per_sample(&ComponentKind::Sessions, metric);
         Some(of(sessions::IDLE)? + of(sessions::IDLE_IN_TRANSACTION).unwrap_or(0.0))
     }
 
-    /// Returns the sessions that are at work and do not wait for their client; `None` if none were
-    /// seen.
+    /// Returns the mean number of sessions that are at work and do not wait for their client;
+    /// `None` if sessions were not sampled.
     pub(super) fn working_sessions(&self) -> Option<f64> {
         let waiting = self.sending_sessions() + self.receiving_sessions();
         Some((self.active()? - waiting).max(0.0))
     }
 
-    /// Returns the sessions of the database that are blocked because their answers are not read.
+    /// Returns the mean number of sessions that are blocked because their answers are not read.
     pub(super) fn sending_sessions(&self) -> f64 {
         let waits = self.signals.all_per_sample(&ComponentKind::Waits);
         let is_sending = |name: &str| CLIENT_WRITE.contains(&name);
         waits.iter().filter(|(name, _)| is_sending(name)).map(|(_, mean)| mean).sum()
     }
 
-    /// Returns the sessions that are blocked because the rest of their input has not arrived.
+    /// Returns the mean number of sessions that are blocked because the rest of their input has not
+    /// arrived.
     pub(super) fn receiving_sessions(&self) -> f64 {
         let waits =
             CLIENT_READ.map(|name| self.signals.per_sample_named(&ComponentKind::Waits, name));
@@ -48,8 +50,8 @@ impl LimiterInput<'_, '_> {
         if sessions(mysql) > sessions(postgres) { mysql } else { postgres }
     }
 
-    /// Returns the connections with a request that the server has not read; `None` if they were not
-    /// seen.
+    /// Returns the mean number of connections with a request that the server has not read; `None`
+    /// if the server's sockets were not seen.
     pub(super) fn unread_by_server(&self) -> Option<f64> {
         self.signals
             .mean(&ComponentKind::Sockets(MeasuredSide::Server), sockets::WITH_RECEIVE_QUEUE)

@@ -9,9 +9,9 @@ use record::statistic::{pg_stat_database, status};
 use record::{ComponentKind, MeasuredSide, ObservedComponent, ObservedMetric, ServerStatistic};
 
 use crate::evidence::{Evidence, LoadEvidence};
-use crate::observed::Observed;
+use crate::observed::{Observed, counter_growth};
 
-/// The readings in the window of a run.
+/// The readings in the window of a run, or during the load of a table.
 pub(super) struct Signals<'a> {
     window: Range<Nanos>,
     series: Vec<(ObservedComponent, &'a Observed)>,
@@ -177,8 +177,8 @@ impl<'a> Signals<'a> {
         self.find_named(self.host_of(kind), kind, name)
     }
 
-    /// Returns the growth of a counter per second in the window; `None` if the counter was read
-    /// less than twice there.
+    /// Returns the growth of a counter per second in the window; `None` if there are fewer than two
+    /// readings in the window and next to its edges.
     pub(super) fn rate(&self, kind: &ComponentKind, metric: ObservedMetric) -> Option<f64> {
         rate(self.series(kind, metric)?, &self.window)
     }
@@ -256,7 +256,8 @@ impl<'a> Signals<'a> {
             .collect()
     }
 
-    /// Returns the mean number of sessions per sample that a metric counts.
+    /// Returns the mean number of sessions per sample that a metric counts; `None` if sessions were
+    /// not sampled.
     pub(super) fn per_sample(&self, kind: &ComponentKind, metric: ObservedMetric) -> Option<f64> {
         let samples = self
             .rate(&ComponentKind::Sessions, sessions::SAMPLES)
@@ -309,7 +310,7 @@ impl<'a> Signals<'a> {
         kinds
     }
 
-    /// Returns the network interfaces of both hosts.
+    /// Returns the network interfaces of all observed hosts.
     pub(super) fn interfaces(&self) -> Vec<ObservedComponent> {
         self.components(|it| matches!(it.kind, ComponentKind::Interface(_)))
     }
@@ -367,7 +368,7 @@ impl<'a> Signals<'a> {
         growth(self.find(component.place.as_deref(), &component.kind, metric)?, &self.window)
     }
 
-    /// Returns the components of one kind, on any host.
+    /// Returns the wanted components that were seen, on any host.
     pub(super) fn components(
         &self,
         is_wanted: impl Fn(&ObservedComponent) -> bool,
@@ -422,38 +423,24 @@ fn shows_restarts(observed: &Observed) -> bool {
     RESTARTED.contains(&observed.metric.as_str())
 }
 
-/// Returns the points that cover a window: from the last point at or before its start to the first
-/// at or after its end.
-fn around<'o>(observed: &'o Observed, window: &Range<Nanos>) -> &'o [(Nanos, f64)] {
-    let points = &observed.points;
-    let after = points.partition_point(|(at, _)| *at <= window.start);
-    let first = after.saturating_sub(1);
-    let last = points.partition_point(|(at, _)| *at < window.end);
-    // A run that ended in its warm-up has a window that ends before it begins.
-    points.get(first..(last + 1).min(points.len())).unwrap_or_default()
-}
-
-/// Returns the growth of a counter per second. A counter that is reset restarts from zero; only its
-/// growth between the last reading and the reset is lost. If a counter is first read within the
-/// window, its growth is spread over the time since the window's start, because there was nothing
-/// to count before.
+/// Returns the growth of a counter per second. If a counter is first read within the window, its
+/// growth is spread over the time since the window's start, because there was nothing to count
+/// before.
 fn rate(observed: &Observed, window: &Range<Nanos>) -> Option<f64> {
     growth(observed, window).map(|(by, span_s)| by / span_s)
 }
 
 /// Returns the growth of a counter, and the seconds in which it grew.
 fn growth(observed: &Observed, window: &Range<Nanos>) -> Option<(f64, f64)> {
-    let points = around(observed, window);
+    let points = observed.around(window);
     let (first, last) = (points.first()?, points.last()?);
     let since = if points.len() > 1 { first.0.min(window.start) } else { first.0 };
     let span_s = last.0.saturating_sub(since).as_secs_f64();
-    let pairs = points.iter().zip(points.iter().skip(1));
-    let by = pairs.map(|(a, b)| if b.1 >= a.1 { b.1 - a.1 } else { b.1.max(0.0) }).sum();
-    (span_s > 0.0).then_some((by, span_s))
+    (span_s > 0.0).then_some((counter_growth(points), span_s))
 }
 
 fn falls(observed: &Observed, window: &Range<Nanos>) -> bool {
-    let points = around(observed, window);
+    let points = observed.around(window);
     points.iter().zip(points.iter().skip(1)).any(|(a, b)| b.1 < a.1)
 }
 

@@ -41,7 +41,8 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns the number of processors that the database used or waited for, as a fraction of
-    /// those that it may use. During bursts of requests, it wants more processors than on average.
+    /// those that it may use. Bursts of requests let the database wait for processors even if it
+    /// does not need all of them on average.
     pub(super) fn database_demand(&self) -> Option<f64> {
         let waited = self.database_waited()?;
         Some((self.database_cpu()? + waited) / self.database_processors()?)
@@ -53,7 +54,8 @@ impl LimiterInput<'_, '_> {
         self.signals.rate(&ComponentKind::Processes(MeasuredSide::Server), processes::WAITED)
     }
 
-    /// Returns the fraction of the processors' time that the hypervisor did not steal.
+    /// Returns the fraction of the processors' time that the hypervisor did not steal: at least
+    /// 0.5, and 1 if that is not known.
     pub(super) fn unstolen_share(&self) -> f64 {
         let of = |metric| self.signals.rate_at_server(&ComponentKind::Host, metric);
         let stolen = of(host::STOLEN).zip(of(host::PROCESSORS).filter(|all| *all > 0.0));
@@ -101,8 +103,8 @@ impl LimiterInput<'_, '_> {
             .unwrap_or(0.0)
     }
 
-    /// Returns the largest fraction of a processor that a thread used for requests; `None` if no
-    /// thread was observed, or the threads spin.
+    /// Returns the largest fraction of a processor that a thread of the load generator, or of the
+    /// observed program, used for requests; `None` if no thread was observed, or the threads spin.
     pub(super) fn generator_share(&self) -> Option<f64> {
         match self.demand.source {
             LoadSource::Jobs if self.findings.evidence.spins => None,
@@ -126,7 +128,8 @@ impl LimiterInput<'_, '_> {
         (requesters == Requesters::ThinkingClients && is_in_time).then_some(true)
     }
 
-    /// Returns the largest fraction of the window in which a thread ran or was runnable.
+    /// Returns the largest fraction of the window in which a thread ran or was runnable. Of an
+    /// observed program, only the time for which its busiest thread ran is known.
     pub(super) fn generator_demand(&self) -> Option<f64> {
         match self.demand.source {
             LoadSource::Jobs => {

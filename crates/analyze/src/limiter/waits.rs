@@ -81,7 +81,7 @@ const GAUGES: [(Wait, ServerStatistic); 2] = [
 pub(super) struct SessionsInWait<'a> {
     /// Mean number of sessions.
     pub(super) sessions: f64,
-    /// Name of the wait or counter that shows most of them.
+    /// Name of the wait or counter that shows most of these sessions.
     pub(super) event: &'a str,
 }
 

@@ -333,6 +333,16 @@ fn one_wrong_result_makes_a_run_invalid() {
 }
 
 #[test]
+fn wrong_results_that_a_mix_accepts_in_its_parts_are_not_a_fault() {
+    let mix = "duration = 60s\nwarmup = 10s\n[all]\nmix = a\nrate = 1000\nerror = rows\n\
+               [a]\nquery = select 1\nexpect-rows = 1\n";
+    let mut evidence = steady(mix);
+    turn_bad(&mut evidence, 1, FIRST, [1, 0, 0]);
+    evidence.jobs[1].failures.push((Class::WrongResult, Code::ROWS, 1));
+    assert_eq!(check("wrong-results", &evidence).status, Status::Pass);
+}
+
+#[test]
 fn accepted_errors_and_errors_of_the_warm_up_are_not_a_fault() {
     only("errors", Status::Pass, &failing(OPEN, 900, 900));
     only("errors", Status::Pass, &failing(OPEN, 900, 850));

@@ -1,4 +1,4 @@
-//! The limiter of a run by observations of the generator alone.
+//! The limiter of a run, found from observations of the generator alone.
 
 use analyze::limiting::{
     ConnectionLimit, FullThread, GeneratorLimit, Inconclusive, LimiterFinding, Saturation,

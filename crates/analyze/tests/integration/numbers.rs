@@ -64,6 +64,29 @@ fn throughput_counts_what_ends_in_the_window() {
 }
 
 #[test]
+fn offered_rate_is_the_mean_over_the_window() {
+    let of = |workload: &str| summarize(&nothing(workload)).jobs[0].offered_per_s;
+    let offered = |more: &str| of(&format!("{OPEN}{more}"));
+    assert_eq!(offered(""), Some(1_000.0));
+    assert_eq!(offered("stop = 35s\n"), Some(500.0));
+    assert_eq!(offered("start = 35s\n"), Some(500.0));
+    assert_eq!(offered("start = 20s\nstop = 30s\n"), Some(200.0));
+    assert_eq!(offered("stop = 5s\n"), Some(0.0), "the job ends in the warm-up");
+    // The mean is 750/s between 10 s and 20 s.
+    let ramp = OPEN.replace("rate = 1000", "rate = ramp(0, 1000, 20s)\nstop = 20s");
+    assert_eq!(of(&ramp).map(f64::round), Some(150.0));
+    let closed = "duration = 60s\n[read]\nquery = select 1\nconcurrency = 4\nstop = 30s\n";
+    assert_eq!(of(closed), None);
+}
+
+#[test]
+fn run_without_a_window_has_the_offered_rate_of_its_schedule() {
+    let mut evidence = nothing(OPEN);
+    end_at(&mut evidence, Nanos::from_secs(4));
+    assert_eq!(summarize(&evidence).jobs[0].offered_per_s, Some(1_000.0));
+}
+
+#[test]
 fn window_may_end_within_a_second() {
     let mut evidence = steady(OPEN);
     end_at(&mut evidence, Nanos::from_millis(59_500));
@@ -186,6 +209,21 @@ fn exit_rate_of_a_load_is_measured_in_its_last_twentieth() {
             "nothing to compare with"
         );
     }
+}
+
+/// Fast loads have few points, because progress is recorded once a second.
+#[test]
+fn exit_rate_needs_a_point_near_the_last_twentieth() {
+    let exit = |rows| {
+        let mut evidence = nothing(OPEN);
+        evidence.loads = vec![load(&[(10, rows), (29, 990_000)])];
+        summarize(&evidence).loads[0].exit_rows_per_s
+    };
+    assert_eq!(exit(500_000), None);
+    assert_eq!(exit(899_999), None);
+    assert_eq!(exit(900_000), Some(5_000.0));
+    assert_eq!(exit(950_000), Some(2_500.0));
+    assert_eq!(exit(950_001), None);
 }
 
 #[test]

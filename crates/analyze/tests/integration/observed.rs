@@ -1,4 +1,4 @@
-//! The limiter of a run by observations: evidence for each component, made by hand.
+//! The limiter of a run, found from observations. The evidence for each component is made by hand.
 
 use analyze::limiting::{
     BackgroundWork, ConnectionLimit, Contradiction, EmbeddedWait, GeneratorLimit,
@@ -764,7 +764,8 @@ fn busiest_of_several_database_hosts_is_reported() {
     );
 }
 
-/// If there are too many threads to read their waits for processors, busy processors are enough.
+/// If there are too many threads to read their waits for processors, busy processors are evidence
+/// enough.
 #[test]
 fn saturated_host_limits_without_scheduler_statistics() {
     let mut evidence = watched();

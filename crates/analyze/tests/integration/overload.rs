@@ -38,8 +38,8 @@ fn constant_backlog_is_not_an_overload() {
 
 #[test]
 fn negligible_backlog_growth_is_not_an_overload() {
-    // With 50,000 requests, chance changes the length of a queue by 447, and half a percent is 250.
-    // The line through the means of ten blocks extends over the whole window.
+    // Of 50,000 requests, chance changes the length of a queue by 447, and half a percent is 250.
+    // Growth up to the larger number is negligible: the backlog grows by 400, then by 500.
     let mut evidence = steady(OPEN);
     answer_only(&mut evidence, 0, 0, PER_S - 8);
     let check = only("backlog", Status::Pass, &evidence);
@@ -111,6 +111,19 @@ fn requests_unsent_after_the_drain_are_failures_unless_overloaded() {
     only("backlog", Status::Suspect, &evidence);
     evidence.jobs[0].failures[0].1 = Code::TIMEOUT;
     assert_eq!(check("errors", &evidence).status, Status::Invalid);
+}
+
+/// Accepted requests in flight after the drain are left out once, not twice.
+#[test]
+fn accepted_drain_of_an_overloaded_job_does_not_offset_other_errors() {
+    let mut evidence = steady(&format!("{OPEN}error = drain\n"));
+    turn_bad(&mut evidence, 0, 59, [900, 0, 0]);
+    evidence.jobs[0].steps[59].counts.accepted_errors = 300;
+    let other = (Class::Server, Code::new("53100"), 600);
+    evidence.jobs[0].failures = vec![(Class::Timeout, Code::DRAIN, 300), other];
+    answer_only(&mut evidence, 0, 0, 500);
+    let errors = check("errors", &evidence);
+    assert_eq!((errors.status, errors.value), (Status::Invalid, Some(1.2)));
 }
 
 /// If nothing was answered until the interrupt, the target hangs: the open requests are errors.

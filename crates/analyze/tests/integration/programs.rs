@@ -1,5 +1,5 @@
-//! The limiter of an observed program, by the waits of its sessions and the contents of both sides'
-//! sockets.
+//! The limiter of an observed program, found from the waits of its sessions and the contents of
+//! both sides' sockets.
 
 use analyze::limiting::{
     BackgroundWork, ConnectionLimit, LimiterFinding as F, Pause, ProcessorLimit, ProgramLimit,
@@ -74,6 +74,39 @@ fn self_throttling_loader(wait: &str) -> Evidence {
     plant(&mut evidence, "sockets generator", "data-sent", 32.0);
     plant(&mut evidence, "sockets generator", "data-received", 0.0);
     evidence
+}
+
+/// The main connection of `mariadb-slap` is idle while its other connections work.
+#[test]
+fn sessions_that_a_program_does_not_use_are_no_pauses() {
+    let mut evidence = observed_program();
+    let looks = Seen {
+        active: 4.0,
+        idle: 11.4,
+        nothing_waits: 5.8,
+        unread_request: 5.3,
+        unread_answer: 0.3,
+        paused: 5.4,
+    };
+    seen(&mut evidence, looks);
+    plant(&mut evidence, "generator", "waited", 0.12);
+    plant(&mut evidence, "server", "waited", 0.75);
+    crowd(&mut evidence, 1.77);
+    assert_eq!(summarize(&evidence).limiter.component, Component::GeneratorInput);
+    plant(&mut evidence, "sessions", "spare", 60.0);
+    assert_eq!(summarize(&evidence).limiter.component, Component::OtherPrograms);
+}
+
+#[test]
+fn full_link_of_a_program_is_named() {
+    let mut evidence = observed_program();
+    plant(&mut evidence, "sessions", "active", 6.0);
+    hold(&mut evidence, "interface eth0", "speed", 125e6);
+    plant(&mut evidence, "interface eth0", "sent-bytes", 1e6);
+    plant(&mut evidence, "interface eth0", "received-bytes", 118e6);
+    assert_eq!(summarize(&evidence).limiter.component, Component::NetworkBandwidth);
+    plant(&mut evidence, "interface eth0", "received-bytes", 60e6);
+    assert_ne!(summarize(&evidence).limiter.component, Component::NetworkBandwidth);
 }
 
 #[test]
@@ -259,7 +292,7 @@ fn short_pauses_of_a_program_that_sleeps_are_added_up() {
     assert_ne!(works(0.6), Component::GeneratorInput);
     let waits = others(&|evidence| plant(evidence, "generator", "waited", 0.6));
     assert_ne!(waits, Component::GeneratorInput);
-    // The programs that it starts, such as `sleep`, do not work for its session.
+    // The programs that a loader starts, such as `sleep`, do not work for the loader's session.
     assert_eq!(works(0.1), Component::GeneratorInput);
     // Requests and answers that are on their way are in no socket.
     let far = others(&|evidence| hold(evidence, "sockets generator", "round-trip-least", 0.000_2));
@@ -557,6 +590,30 @@ fn counts_of_the_database_that_cover_a_moment_are_not_throughput() {
     counted.points.drain(..58);
     plant(&mut evidence, "sockets generator", "bytes-sent", 1.0);
     assert_eq!(transactions(&evidence), None);
+}
+
+#[test]
+fn reset_counts_of_the_database_are_continued() {
+    let mut evidence = observed_program();
+    plant(&mut evidence, "statistics", "pg_stat_database.xact_commit", 20.0);
+    let is_it = |it: &&mut analyze::Observed| it.metric == "pg_stat_database.xact_commit";
+    let counted = evidence.observed.iter_mut().find(is_it).unwrap();
+    // The statistics are reset at 55 s. The growth of the second before is lost.
+    counted.points[55..].iter_mut().for_each(|(_, commits)| *commits -= 55.0 * 20.0);
+    let program = summarize(&evidence).program.unwrap();
+    assert_eq!(program.transactions_per_s, Some(49.0 * 20.0 / 50.0));
+}
+
+/// The sum over running statements falls when one of them ends, and the others go on.
+#[test]
+fn rows_of_running_copies_are_not_counted_again_when_one_ends() {
+    let mut evidence = observed_program();
+    let metric = "pg_stat_progress_copy.tuples_processed";
+    plant(&mut evidence, "statistics", metric, 100.0);
+    let counted = evidence.observed.iter_mut().find(|it| it.metric == metric).unwrap();
+    counted.points[55..].iter_mut().for_each(|(_, rows)| *rows -= 2_000.0);
+    let program = summarize(&evidence).program.unwrap();
+    assert_eq!(program.rows_per_s, Some(60.0));
 }
 
 #[test]

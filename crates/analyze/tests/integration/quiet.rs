@@ -38,8 +38,8 @@ const FOUR: &str = "duration = 60s\n[pay]\nquery = select v from t where id = 7\
                     sleep(0)\nquery = update t set v = 1 where id = 7\nquery = insert into t \
                     values (1)\nrate = 50\n";
 
-/// Returns the statements of [`FOUR`] without a row, and the number of their answers, if these are
-/// the answers to each statement.
+/// Returns the number of answers without a row and the numbers of their statements, in a run of
+/// `file` with these answers to each statement; `None` if nothing is reported.
 fn statements_without_rows(
     file: &str,
     answers: Option<[(u64, bool); 4]>,
@@ -65,7 +65,7 @@ fn statements_that_never_had_a_row_are_reported_though_others_had_one() {
     check(Some([(9, false), (9, false), (8, false), (9, true)]), Some((17, &[1, 3])));
     // The third statement always failed, so the fourth was never reached.
     check(Some([(9, true), (9, false), (0, false), (0, false)]), None);
-    // An earlier record.
+    // A record of an earlier version does not have the answers to each statement.
     check(None, None);
     let expected = format!("{FOUR}expect-rows = 1\n");
     let answers = [(9, false), (9, false), (9, true), (9, true)];

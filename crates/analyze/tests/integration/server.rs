@@ -15,7 +15,7 @@ use crate::support::{check, only, steady};
 const READ: &str = "duration = 60s\nwarmup = 10s\n[read]\nquery = select 1\nrate = 1000\narrival \
                     = uniform\n";
 
-/// Number of requests of a run of [`READ`].
+/// Number of requests in a run of [`READ`].
 const ALL: u64 = 60_000;
 
 /// Counters of a server: name, value before the run, value after it.

@@ -78,7 +78,7 @@ pub(crate) fn nothing(workload: &str) -> Evidence {
 }
 
 /// Returns the observations of a nearly idle machine with two processors for a number of seconds:
-/// two threads that use 4 % of one and hardly ever wait.
+/// two threads each use at most 4 % of a processor and hardly ever wait for one.
 fn idle(seconds: u64) -> Vec<Observed> {
     let rates = [
         ("lane-0", "ran", 0.04),
@@ -210,7 +210,8 @@ pub(crate) fn answered(requests: u64) -> Step {
     }
 }
 
-/// Returns the generator's usage after this many seconds, with `ms_per_s` milliseconds in each.
+/// Returns the generator's usage after this many seconds, with `ms_per_s` milliseconds of processor
+/// time in each.
 pub(crate) fn used(second: u64, ms_per_s: u64) -> ClientSample {
     ClientSample {
         at: Nanos::from_secs(second),
@@ -244,7 +245,7 @@ pub(crate) fn turn_bad(evidence: &mut Evidence, place: usize, second: usize, bad
     ends.errors += errors;
 }
 
-/// Makes a job answer all its requests until second `from`, and then `per_s` per second.
+/// Limits the answers of a job to `per_s` per second from second `from` on.
 pub(crate) fn answer_only(evidence: &mut Evidence, place: usize, from: usize, per_s: u64) {
     for interval in &mut evidence.jobs[place].steps[from..] {
         let completed = per_s.min(interval.counts.arrivals);
@@ -303,7 +304,8 @@ pub(crate) const CHECKS: [&str; 32] = [
     "checkpoints",
 ];
 
-/// Asserts that a check has this status, and that no other check objects. Returns the check.
+/// Asserts that a check has this status, and that every other check passes or is not possible.
+/// Returns the check.
 #[track_caller]
 pub(crate) fn only(name: &str, status: Status, evidence: &Evidence) -> Check {
     let Summary { verdict, .. } = summarize(evidence);

@@ -146,7 +146,8 @@ fn other_programs_are_not_judged_if_the_database_is_unidentified() {
     not_possible(&beside, ObservationObstacle::NamedTargetNotIdentified);
     hold(&mut beside, "host", "unidentified-targets", 0.0);
     only("other-programs", Status::Suspect, &beside);
-    // Beside a named target on the host of the main one, only the load generator's host is judged.
+    // If a named target is on another host, only the programs on the load generator's host are
+    // judged, because the database of that target is never identified.
     let mut there = crowded("db1/", 0.3);
     there.plan = beside.plan;
     there.surroundings.named =
