@@ -72,7 +72,7 @@ fn header(kind: Kind, length: u32) -> [u8; HEADER] {
 pub(crate) struct HistogramSummary {
     /// Number of measured times.
     pub(crate) count: u64,
-    /// Upper edge of the last nonempty bucket.
+    /// Upper edge of the last nonempty bucket, in nanoseconds; 0 if all buckets are empty.
     pub(crate) max: u64,
 }
 

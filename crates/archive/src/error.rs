@@ -71,7 +71,7 @@ pub enum RecordErrorKind {
 }
 
 impl RecordErrorKind {
-    /// Returns true if the path has no file, or one that cannot be read or is not the expected
+    /// Returns true if the path has no file, or if its file cannot be read or is not the expected
     /// record.
     pub fn is_unreadable(&self) -> bool {
         match self {

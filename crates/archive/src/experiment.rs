@@ -32,7 +32,7 @@ pub struct ExperimentWriter {
     _lock: Option<File>,
 }
 
-/// The content of an experiment's record without the rows of its runs.
+/// The content of an experiment's record without the measurements of its runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExperimentContent {
     /// Path of the record; empty if there is none yet.
@@ -266,7 +266,7 @@ impl ExperimentWriter {
         self.write_in_transaction(|to| v2::write_look(to, look))
     }
 
-    /// Adds a remark.
+    /// Adds a remark of the program.
     ///
     /// # Errors
     /// The record cannot be written.

@@ -60,7 +60,7 @@ impl Observations {
         Ok(())
     }
 
-    /// Adds observations at an instant of the run. A value that is not finite is missing.
+    /// Adds observations at an instant of the run. A value that is not finite is left out.
     pub(crate) fn add(
         &mut self,
         to: &Connection,
@@ -76,7 +76,7 @@ impl Observations {
     }
 
     /// Adds observations made during the load of a table, at a time since the load began. A value
-    /// that is not finite is missing.
+    /// that is not finite is left out.
     pub(crate) fn add_of_load(
         &mut self,
         to: &Connection,

@@ -1,7 +1,7 @@
 //! Reading of a record while another thread checks it.
 //!
 //! The checks of a long record take a third of the time of its reading, and concern the whole file.
-//! The read content is used only if they pass. The sums in the seal are compared with the sums of
+//! The content is used only if the checks pass. The sums in the seal are compared with the sums of
 //! the rows that were read, so no row is read for the check alone.
 
 use std::path::Path;

@@ -30,8 +30,8 @@ pub struct Archive {
     header: Header,
     time_zero: Option<WallTime>,
     end: Option<End>,
-    /// Sums of the rows of `interval` by account, for accounts whose rows were all read; `None` for
-    /// an account without rows.
+    /// Sums over the rows of the table `interval` by account, for accounts whose rows were all
+    /// read; `None` for an account without rows.
     sums: RefCell<BTreeMap<AccountId, Option<v1::IntervalSums>>>,
     // The connection is closed before the copy that it reads is removed.
     connection: Connection,
@@ -47,7 +47,7 @@ pub struct RangeTimes {
 }
 
 impl RangeTimes {
-    /// Creates empty times of a kind.
+    /// Creates empty times of the given kind.
     pub fn new(kind: Kind) -> RangeTimes {
         RangeTimes { kind, sum: TimesSum::new(kind) }
     }
@@ -269,8 +269,9 @@ impl Archive {
     /// length of the run.
     ///
     /// # Errors
-    /// As for [`Archive::intervals`], and the first error of `show`, which ends the iteration. The
-    /// rows shown before an error are correct.
+    /// As for [`Archive::intervals`], and the first error of `show`, which is then not called
+    /// again. The remaining rows are still read, for the check of the seal. The rows shown before
+    /// an error are correct.
     pub fn each_interval(
         &self,
         account: AccountId,
@@ -328,8 +329,8 @@ impl Archive {
         Ok(events.into_iter().map(with_error).collect())
     }
 
-    /// Adds the errors to the events of a record without the table `event_error`: it names an error
-    /// only in the text of an event of a first error.
+    /// Adds the errors to the events of a record without the table `event_error`. Such an older
+    /// record names an error only in the text of an event about a first error.
     fn with_errors_in_texts(
         &self,
         events: impl Iterator<Item = Event>,

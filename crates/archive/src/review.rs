@@ -27,8 +27,8 @@ pub fn check_note(path: &Path) -> Result<(), RecordError> {
 /// programs may do so at once.
 ///
 /// # Errors
-/// The file is not a record or is damaged; it cannot be written; its run or experiment is still in
-/// progress; or it has the maximum number of notes.
+/// The file is not a record or is damaged; it cannot be written; its run has not ended or was
+/// killed; its experiment is in progress; or it has the maximum number of notes.
 pub fn add_note(path: &Path, note: &Note) -> Result<(), RecordError> {
     let file = open_to_note(path)?;
     let written = connect(path)
@@ -163,7 +163,8 @@ mod tests {
         Archive::open(path).unwrap().facts().unwrap().notes
     }
 
-    /// Returns all rows of all tables except the table of the notes.
+    /// Returns the export of a record, its schema and the sum of its seal, without the table of the
+    /// notes.
     fn dump(path: &Path) -> Vec<Vec<u8>> {
         let archive = Archive::open(path).unwrap();
         let mut export = Vec::new();

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use base::{Nanos, Seed, Target, WallTime};
 use record::{AccountKind, Header, JobHeader, Pace, TargetText};
 
-/// A separate directory in the temporary directory.
+/// A new directory in the temporary directory, removed with this value.
 pub(crate) struct TestFolder(PathBuf);
 
 impl TestFolder {

@@ -230,8 +230,8 @@ impl Writer {
         v1::write_with_rows(self.begin()?, statements)
     }
 
-    /// Marks the run as completed. Its rows must add up to `sums` for each job; `events_dropped` is
-    /// the number of events that were not recorded.
+    /// Writes the end of the run and its seal. The rows must add up to `sums` for each job;
+    /// `events_dropped` is the number of events that were not recorded.
     pub(crate) fn seal(
         &mut self,
         end: &End,

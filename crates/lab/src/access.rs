@@ -9,7 +9,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use base::{Dialect, Endpoint, Secret, Secrets, Target};
+use base::{Dialect, Secret, Secrets, Target};
 use driver::{Login, ProgramEnvironment};
 use guardian::TemporaryFolder;
 
@@ -23,12 +23,18 @@ pub(crate) struct Access {
 
 impl Access {
     /// Returns the access to a database, from its target and, if the database needs one, the login
-    /// of its driver. Without a target, every variable is removed.
+    /// of its driver. `database_file` is the absolute path of a database of SQLite, because the
+    /// target does not name a temporary file. Without a target, every variable is removed.
     ///
     /// # Errors
     /// The password file cannot be written.
-    pub(crate) fn to(target: Option<&Target>, login: Option<Login>) -> io::Result<Access> {
-        let (mut host, mut port, mut user, mut database) = (None, None, None, None);
+    pub(crate) fn to(
+        target: Option<&Target>,
+        login: Option<Login>,
+        database_file: Option<&Path>,
+    ) -> io::Result<Access> {
+        let (mut host, mut port, mut user) = (None, None, None);
+        let mut database = database_file.map(|path| path.as_os_str().to_owned());
         let (mut password_file, mut pgpass, mut folder) = (None, None, None);
         let mut secrets = Secrets::default();
         if let Some(login) = login {
@@ -51,8 +57,6 @@ impl Access {
             secrets = Secrets::of_all([login.secrets.clone(), Secrets::new([in_file])]);
             user = Some(login.user.into());
             database = login.database.map(OsString::from);
-        } else if let Some(Endpoint::File(path)) = target.map(|target| &target.endpoint) {
-            database = Some(std::path::absolute(path)?.into_os_string());
         }
         let mut variables = vec![
             ("ASSAY_HOST", host),
@@ -186,7 +190,7 @@ mod tests {
             [("postgres://ann@db1/shop", "a:b\\c"), ("mysql://ann@db1/shop", "a\\b\nc")]
         {
             let target = Target::parse(url).unwrap();
-            let access = Access::to(Some(&target), Some(login(None, password))).unwrap();
+            let access = Access::to(Some(&target), Some(login(None, password)), None).unwrap();
             let file = access.environment.variables.iter().find_map(|(name, value)| {
                 (*name == "ASSAY_PASSWORD_FILE").then(|| value.clone().unwrap())
             });
@@ -201,7 +205,7 @@ mod tests {
     fn file_without_a_password_does_not_replace_that_of_the_user() {
         let target = Target::parse("postgres://ann@db1/shop").unwrap();
         let has_pgpass = |password| {
-            let access = Access::to(Some(&target), Some(login(None, password))).unwrap();
+            let access = Access::to(Some(&target), Some(login(None, password)), None).unwrap();
             access.environment.variables.iter().any(|(name, _)| *name == "PGPASSFILE")
         };
         assert!(has_pgpass("pw") && !has_pgpass(""));

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
 use std::process::{Child, Command, ExitStatus};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use archive::RecordError;
@@ -246,7 +245,6 @@ struct Program {
     child: Option<Child>,
     number: Option<u32>,
     status: Option<ExitStatus>,
-    is_over: AtomicBool,
 }
 
 impl Program {
@@ -260,7 +258,7 @@ impl Program {
             Subject::Process(number) => (None, Some(number)),
             Subject::NoProgram => (None, None),
         };
-        Ok(Program { child, number, status: None, is_over: AtomicBool::new(false) })
+        Ok(Program { child, number, status: None })
     }
 
     fn number(&self) -> Option<u32> {
@@ -268,7 +266,7 @@ impl Program {
     }
 
     fn is_running(&mut self) -> bool {
-        let is_running = match (&mut self.child, self.number) {
+        match (&mut self.child, self.number) {
             (Some(child), _) => {
                 // If the program's state cannot be read, its end is not waited for.
                 let asked = child.try_wait();
@@ -277,20 +275,21 @@ impl Program {
             }
             (None, Some(number)) => process_exists(number),
             (None, None) => true,
-        };
-        self.is_over.store(!is_running, Ordering::Relaxed);
-        is_running
+        }
     }
 
     fn status(&self) -> Option<ExitStatus> {
         self.status
     }
 
-    fn status_text(&self) -> String {
-        match (self.status, self.is_over.load(Ordering::Relaxed)) {
+    /// Returns the end of the program in words. Polls the program, because it may have ended since
+    /// the last poll: a stop request ends the wait for it at once.
+    fn status_text(&mut self) -> String {
+        let is_running = self.is_running();
+        match (self.status, is_running) {
             (Some(status), _) => status.to_string(),
-            (None, true) => "it ended".to_owned(),
-            (None, false) => "it went on".to_owned(),
+            (None, false) => "it ended".to_owned(),
+            (None, true) => "it went on".to_owned(),
         }
     }
 }
@@ -335,6 +334,18 @@ mod tests {
         assert!(std::path::Path::new(&format!("/proc/{number}")).exists());
         child.wait().expect("its end");
         assert!(!process_exists(number) && process_exists(std::process::id()));
+    }
+
+    #[test]
+    fn program_that_ended_since_the_last_poll_has_its_exit_status() {
+        let subject = Subject::Command(Command::new("true"));
+        let mut program = Program::start(subject).expect("a program");
+        let number = program.number().expect("its process");
+        while process_exists(number) {
+            std::thread::yield_now();
+        }
+        assert_eq!(program.status_text(), "exit status: 0");
+        assert!(program.status().is_some_and(|status| status.success()));
     }
 
     #[test]

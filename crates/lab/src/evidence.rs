@@ -52,7 +52,8 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
 }
 
 /// Reads the evidence. If the plan lets the end of the warm-up be detected, the window begins no
-/// earlier than `warmup`. A `warmup` after the end of the run is ignored.
+/// earlier than `warmup`, and no earlier than the start that the record gives for the runs of a
+/// round. A start after the end of the run is ignored.
 ///
 /// # Errors
 /// As for [`evidence_of_run`].

@@ -121,8 +121,9 @@ pub(crate) struct MachineObservers {
 }
 
 impl MachineObservers {
-    /// Starts observing at time zero. A run continues without an observer that cannot be started;
-    /// the checks report the missing components.
+    /// Starts observing at `zero`, which is time zero or, during a load, the beginning of the
+    /// observation. A run continues without an observer that cannot be started; the checks report
+    /// the missing components.
     pub(crate) fn begin(
         zero: Stamp,
         scope: &Scope,

@@ -20,7 +20,8 @@ const OTHER_FILES: u64 = 24;
 /// cancellation.
 const FILES_PER_THREAD: u64 = 4;
 
-/// Number of threads in addition to the lanes.
+/// Number of threads that wait for I/O, in addition to the lanes: those for control and for
+/// cancellation.
 const OTHER_THREADS: u64 = 2;
 
 /// The error that a run needs more open files than this process may have.

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use base::{Class, Secrets, Seed, Stream, Target, TargetKind};
 use confine::Reach;
 use driver::{
-    AnyConnection, AnyDriver, Connection, Driver, Login, Mysql, Null, Postgres, Programs,
-    RejectedCommand, Simulated, Sqlite, Table,
+    AnyConnection, AnyDriver, Connection, Driver, Mysql, Null, Postgres, Programs, RejectedCommand,
+    Simulated, Sqlite, Table,
 };
 use engine::{Drivers, Location, Options, PerTarget, RunFailure, Unreachable};
 use rt::run_real;
@@ -124,13 +124,16 @@ impl Stage {
         Ok(())
     }
 
-    /// Returns access to the main target for programs that do not belong to a job.
+    /// Returns access to the main target for programs.
     ///
     /// # Errors
     /// The password file cannot be written.
     pub(crate) fn access(&self) -> io::Result<Access> {
         let main = self.resolved_targets.iter().find(|reached| reached.name.is_none());
-        Access::to(main.map(|main| &main.target), self.login())
+        let driver = self.main_driver();
+        let database_file = driver.and_then(AnyDriver::database_file);
+        let login = driver.and_then(AnyDriver::login);
+        Access::to(main.map(|main| &main.target), login, database_file)
     }
 
     /// Returns the resolved targets of the drivers.
@@ -138,9 +141,9 @@ impl Stage {
         &self.resolved_targets
     }
 
-    /// Returns the login at the main target; `None` if the target needs none.
-    fn login(&self) -> Option<Login> {
-        self.targets.main.as_ref()?.shared_driver()?.login()
+    /// Returns the driver of the main target; `None` if it is unused or a simulated server.
+    fn main_driver(&self) -> Option<&AnyDriver> {
+        self.targets.main.as_ref()?.shared_driver()
     }
 
     /// Returns the passwords of the targets, as [`passwords`] does.
@@ -149,7 +152,7 @@ impl Stage {
     }
 
     /// Executes a statement at the main target of a plan, in a separate session, and returns its
-    /// rows; `None` if no job uses that target.
+    /// rows; `None` if the plan does not use that target.
     ///
     /// # Errors
     /// The server cannot be reached, or rejects the statement.
@@ -158,7 +161,7 @@ impl Stage {
     }
 
     /// Returns the settings that the server at the main target of a plan reports to a new session,
-    /// with its product and version; `None` if no job uses that target.
+    /// with its product and version; `None` if the plan does not use that target.
     ///
     /// # Errors
     /// The server cannot be reached.
@@ -170,7 +173,7 @@ impl Stage {
     }
 
     /// Calls a function with a new session at the main target of a plan, and returns the function's
-    /// result; `None` if no job uses that target.
+    /// result; `None` if the plan does not use that target.
     fn in_session<T>(
         &self,
         plan: &Plan,
@@ -260,7 +263,7 @@ impl OpenTarget {
         }
     }
 
-    /// Returns the driver for a run of a simulated server.
+    /// Returns the driver for a run: a new simulated server, or the driver that all runs share.
     fn driver(&self, run: SimulatedRun) -> AnyDriver {
         match self {
             OpenTarget::Simulated(config) => {

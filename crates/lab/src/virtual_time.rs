@@ -6,8 +6,8 @@ use base::units::parse_duration;
 use sim::Config;
 use workload::{Job, Pacing, Piece, Reconnect, Statement};
 
-/// Minimum time of a request together with the pause after it, for the clock to make progress. A
-/// client then sends at most a million requests per second of the run.
+/// Minimum length of a request, or of the pause after it, for the clock to make progress. A client
+/// then sends at most a million requests per second of the run.
 const MIN_REQUEST_TIME: Nanos = Nanos::from_micros(1);
 
 /// Returns true if a closed job has no limit on its length, and its clients neither pause nor wait

@@ -12,7 +12,7 @@ use crate::environment::cgroup::{Hierarchy, Version, cpu_quota, hierarchy, memor
 use crate::host::pressure::stall_time_us;
 use crate::sample::Sample;
 
-/// Number of samples between two readings of a process's groups and their limits.
+/// Number of samples after which a process's groups and their limits are read again.
 const REREAD_EVERY: u32 = 8;
 
 /// Control group of one side.

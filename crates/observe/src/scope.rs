@@ -33,7 +33,7 @@ pub enum ServerOption {
     None,
 }
 
-/// Location of a process of the database on this machine.
+/// Location of the database's processes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerLocation {
     /// A process that listens on this TCP port.

@@ -171,10 +171,10 @@ impl Account {
         )))
     }
 
-    /// Builds a command that runs as this account. It is sent `signal` when the thread that starts
-    /// it ends.
+    /// Builds a command that runs as this account. The process gets `signal` when the thread that
+    /// started it ends.
     ///
-    /// It inherits no environment: `PGOPTIONS` or `MYSQL_HOME` would change a server, and
+    /// The process inherits no environment: `PGOPTIONS` or `MYSQL_HOME` would change a server, and
     /// `ASSAY_PASSWORD` must not reach it.
     pub(crate) fn command(&self, program: &Path, signal: &str) -> Command {
         let mut command = clean_command(Path::new("setpriv"));

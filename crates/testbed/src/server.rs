@@ -47,8 +47,8 @@ impl Server {
     /// Starts a server and waits until it answers, two minutes at most.
     ///
     /// # Errors
-    /// A program is not installed, the options are not for this server, or the server does not
-    /// become ready; the message has the end of the server's log.
+    /// A program is not installed, the options are impossible, or the server does not become ready;
+    /// the message then has the end of the server's log.
     pub fn start(options: &Options) -> Result<Server, Problem> {
         options.check()?;
         let accounts = match options.kind {
@@ -125,7 +125,7 @@ impl Server {
         Target { kind, endpoint, options }
     }
 
-    /// Returns the password of its user `assay`.
+    /// Returns the password of the user `assay`.
     pub fn password(&self) -> &Secret {
         &self.password
     }
@@ -151,17 +151,17 @@ impl Server {
         }
     }
 
-    /// Returns the path of its temporary folder.
+    /// Returns the path of the server's temporary folder.
     pub fn folder(&self) -> &Path {
         &self.instance.path
     }
 
-    /// Returns its certificates, if it offers TLS.
+    /// Returns the server's certificates, if the server offers TLS.
     pub fn certificates(&self) -> Option<&Certificates> {
         self.instance.certificates.as_ref()
     }
 
-    /// Returns the id of its first process; `None` while it does not run.
+    /// Returns the id of the server's first process; `None` while the server does not run.
     pub fn pid(&self) -> Option<u32> {
         self.process.as_ref().map(Process::pid)
     }
@@ -199,7 +199,8 @@ impl Server {
         }
     }
 
-    /// Kills all its processes (SIGKILL), as a crash would. [`Server::restart`] brings it back.
+    /// Kills all processes of the server (SIGKILL), as a crash would. [`Server::restart`] starts
+    /// the server again.
     pub fn kill(&mut self) {
         if let Some(mut process) = self.process.take() {
             process.kill();
@@ -207,7 +208,7 @@ impl Server {
         }
     }
 
-    /// Stops all its processes (SIGSTOP): its sessions stay open, and nothing answers.
+    /// Stops all processes of the server (SIGSTOP): its sessions stay open, and nothing answers.
     pub fn freeze(&mut self) {
         if let Some(process) = &self.process {
             process.freeze();
@@ -232,7 +233,7 @@ impl Server {
     /// Ends the server if it runs, and starts it again on the same port with the same data.
     ///
     /// # Errors
-    /// It does not become ready; the message has the end of the server's log.
+    /// The server does not become ready; the message has the end of the server's log.
     pub fn restart(&mut self) -> Result<(), Problem> {
         self.stop();
         self.launch()

@@ -15,8 +15,8 @@ const SETTING_PREFIXES: [&str; 2] = ["server.", "via."];
 
 const KINDS: [Kind; 3] = [Kind::Postgres, Kind::Mariadb, Kind::Mysql];
 
-/// Starts the server of a `testbed:` URL, and returns it with the URL to connect to. Its user has
-/// [ordinary rights](Rights::Ordinary).
+/// Starts the server of a `testbed:` URL, and returns it with the URL to connect to. The user in
+/// this URL has [ordinary rights](Rights::Ordinary).
 ///
 /// # Errors
 /// All mistakes in the URL at once, or the reason why the server does not start.
@@ -38,10 +38,10 @@ pub fn start_with(target: &Target, rights: Rights) -> Result<(Server, Target), P
     Ok((server, reached))
 }
 
-/// Finds all mistakes in a `testbed:` URL without starting anything.
+/// Checks a `testbed:` URL without starting anything, and returns its options.
 ///
 /// # Errors
-/// The mistakes.
+/// All mistakes in the URL.
 pub fn check(target: &Target) -> Result<Options, Problem> {
     ParsedUrl::parse(target).map(|parsed| parsed.options)
 }

@@ -54,7 +54,7 @@ pub fn write_hlog(archive: &Archive, out: &mut impl Write) -> Result<(), RecordE
     out.flush().map_err(cannot_write)
 }
 
-/// Returns the tag of a job's histograms of a kind.
+/// Returns the tag of a job's histograms of the given kind.
 ///
 /// Characters that a tag cannot contain are percent-encoded, to give different jobs different tags.
 pub fn hlog_tag(job: &str, kind: Kind) -> String {

@@ -22,7 +22,8 @@ pub(super) struct IntervalBarrier {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CompleteInterval {
     pub(super) interval: Interval,
-    /// Sums of each job's gauges over the lanes; `None` if a lane did not report the interval.
+    /// Sums of each job's gauges over the lanes; `None` if an active lane did not report the
+    /// interval.
     pub(super) gauges: Option<Vec<Gauge>>,
 }
 

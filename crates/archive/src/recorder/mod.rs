@@ -119,8 +119,8 @@ impl Recorder {
         self.health.is_broken()
     }
 
-    /// Waits until every outlet has been dropped and everything is written, then marks the run as
-    /// completed in the record.
+    /// Waits until every outlet has been dropped and everything is written, then writes the end of
+    /// the run and its seal.
     ///
     /// # Errors
     /// Fails if the record could not be written to its end. The part before the failure is
@@ -156,8 +156,8 @@ impl Recorder {
 }
 
 impl RecordFacts {
-    /// Removes these secrets from later events, settings, names of metrics and tables, and the text
-    /// of the end: a server may repeat a secret in a message.
+    /// Removes these secrets from later events, settings, excerpts, names of observed metrics and
+    /// tables, and the text of the end: a server may repeat a secret in a message.
     pub fn hide(&self, secrets: Secrets) {
         self.note(ExternalFact::Hide(secrets));
     }

@@ -10,11 +10,12 @@ use record::{
     Delivery, End, Event, Excerpt, InputFile, Load, OpLogReport, Outlet, Pace, Reading, Returned,
 };
 
-/// The maximum number of deliveries that a lane stores while the recorder is busy: those of a
-/// minute, or of a few seconds if there are very many jobs. One more makes the record fail.
+/// The maximum number of deliveries that a lane stores while the recorder is busy, in a run with at
+/// most 128 jobs: those of a minute, or of a few seconds if there are many jobs. One more delivery
+/// makes the record fail.
 const BACKLOG: usize = 512;
 
-/// The number of deliveries per job that a lane may store in any case.
+/// The same maximum per job, in a run with more than 128 jobs.
 const BACKLOG_PER_JOB: usize = 4;
 
 /// The number of deliveries that a lane in virtual time hands over together: in a quiet run, waking
@@ -28,8 +29,8 @@ const BATCH_CELLS: usize = 4;
 /// ones are freed.
 const RETURNS: usize = 128;
 
-/// The minimum number of pending emptied cells per job: a lane delivers the cells of all jobs at
-/// once.
+/// The number of emptied cells per job that may be pending in a run with very many jobs: a lane
+/// delivers the cells of all jobs at once.
 const RETURNS_PER_JOB: usize = 2;
 
 /// The limits of pending data between a lane and the recorder.

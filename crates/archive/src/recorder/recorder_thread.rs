@@ -24,18 +24,19 @@ use super::run_sums::RunSums;
 use crate::error::{RecordError, RowError};
 use crate::writer::Writer;
 
-/// The longest time that data stay unsaved in real time if no interval is completed. It is longer
-/// than an interval, whose completion normally triggers the transaction.
+/// The longest time that data stay unsaved in real time if no interval is completed. This time is
+/// longer than an interval, whose completion normally triggers the transaction.
 const UNSAVED: Nanos = Nanos::from_millis(1_500);
 
-/// The number of intervals per transaction in virtual time, if requests arrive in them.
+/// The smallest number of intervals per transaction in virtual time.
 const INTERVALS_IN_VIRTUAL: u32 = 64;
 
-/// The largest number of intervals per transaction: in a quiet run, a transaction costs more than
-/// its rows.
+/// The largest number of intervals per transaction in virtual time: in a quiet run, a transaction
+/// costs more than its rows.
 const MOST_INTERVALS_IN_VIRTUAL: u32 = 1_024;
 
-/// The number of arrivals that fill a transaction in virtual time.
+/// The number of arrivals that end a transaction in virtual time, if it has its smallest number of
+/// intervals.
 const ARRIVALS_IN_VIRTUAL: u64 = 2_000;
 
 /// The number of batches of late answers that are collected before their rows are read.
@@ -79,7 +80,7 @@ pub(super) struct RecorderThread {
     health: Arc<RecordHealth>,
     live: LiveView,
     /// Secrets to remove from texts that may come from a server: texts of events and of the end,
-    /// settings, names of tables, and names of metrics, which may be statements.
+    /// settings, excerpts, names of observed tables, and names of metrics, which may be statements.
     secrets: Secrets,
     /// Secrets of eight characters or more, to remove from names of settings. Such a name may
     /// contain the name of a table.

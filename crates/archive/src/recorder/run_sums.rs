@@ -220,7 +220,7 @@ impl RunSums {
         self.writer.commit()
     }
 
-    /// Writes everything and marks the run as completed in the record.
+    /// Writes everything, then the end of the run and its seal, and commits.
     pub(super) fn seal(&mut self, end: &End, events_dropped: u64) -> Result<(), RowError> {
         self.write()?;
         let sums: Vec<_> = self

@@ -85,8 +85,8 @@ impl Progress {
 
 /// Opens an output file for writing.
 ///
-/// It is created, or emptied if it exists. A pipe is opened for reading and writing, which does not
-/// wait for its reader.
+/// The file is created, or emptied if it exists. A pipe is opened for reading and writing, which
+/// does not wait for its reader.
 ///
 /// # Errors
 /// Fails if the file cannot be opened.

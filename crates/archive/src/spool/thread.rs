@@ -272,7 +272,7 @@ impl<B: Block> Shared<B> {
     }
 }
 
-/// Reports the result of the file when the thread ends.
+/// A guard that reports the result of the file when the thread ends.
 struct End<'a, B: Block> {
     shared: &'a Shared<B>,
     progress: Arc<Progress>,

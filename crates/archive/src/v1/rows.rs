@@ -166,7 +166,7 @@ fn counts_and_ends(scalars: [u64; SCALARS.len()]) -> (Counts, EndCounts) {
     (counts, EndCounts { completed: ended_completed, errors: ended_errors, rows: ended_rows })
 }
 
-/// The sums of the rows of `interval` of an account.
+/// Sums of the columns [`SCALARS`] over an account's rows in the table `interval`.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct IntervalSums([u64; SCALARS.len()]);
 
@@ -204,7 +204,7 @@ impl HistogramRow<'_> {
         select interval, count, max_ns, v2 from histogram
         where job = ?1 and kind = ?2 and interval >= ?3 and interval < ?4 order by interval";
 
-    /// The query for the number of measured times of a kind in the whole run.
+    /// The query for the number of measured times of one kind in the whole run.
     pub(crate) const COUNT: &'static str =
         "select coalesce(sum(count), 0) from histogram where job = ?1 and kind = ?2";
 

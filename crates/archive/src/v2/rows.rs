@@ -24,7 +24,7 @@ pub struct RunRow {
     pub point: Option<String>,
     /// The part of the experiment that the run belongs to.
     pub phase: Phase,
-    /// Number of earlier attempts at the round.
+    /// Number of earlier attempts at the round, step or trial.
     pub attempt: u32,
     /// The use of the run in the experiment.
     pub state: RunState,
@@ -74,9 +74,11 @@ pub enum Phase {
 pub enum RunState {
     /// The run counts, if its round is complete.
     Counts,
-    /// The round was repeated, because the load generator or its machine failed.
+    /// The run does not count: its round, step or trial was repeated, because the load generator or
+    /// its machine failed or, in a sweep over the number of servers, a server was lost.
     Repeated,
-    /// The round was not completed, and was begun again when the experiment was resumed.
+    /// The run does not count: its server was lost, its arm was not in effect, or its round was
+    /// incomplete when the experiment was resumed. A resumed experiment begins the round again.
     Abandoned,
 }
 

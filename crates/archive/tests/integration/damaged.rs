@@ -12,7 +12,7 @@ use crate::support::{Scenario, TestFolder, chain, read_all, record_with};
 /// The number of damaged files to read.
 const FILES: u64 = 1_500;
 
-/// Of this many damaged files, one is also read while it is checked.
+/// One in this many damaged files is also read while another thread checks it.
 const BESIDE: u64 = 4;
 
 /// Damage never causes a panic, and a damaged record is never read as a shorter one.

@@ -17,7 +17,7 @@ pub(crate) const WRITE: AccountId = AccountId(1);
 /// Part of the name of every directory, and so of the path of every record.
 pub(crate) const DIRECTORY: &str = "assay-test";
 
-/// A separate empty path in the temporary directory.
+/// A new empty directory in the temporary directory, removed with this value.
 pub(crate) struct TestFolder(PathBuf);
 
 impl TestFolder {
@@ -250,7 +250,7 @@ impl RequestsInFlight {
 }
 
 /// Waits until the live view has the interval before this second, or the recorder has failed.
-/// Called every second, it keeps the lane from running ahead of the recorder.
+/// A call every second keeps the lane from running ahead of the recorder.
 pub(crate) fn keep_step(recorder: &Recorder, live: &LiveView, second: u64) {
     let is_behind = || live.latest().is_none_or(|live| u64::from(live.interval) + 1 < second);
     while is_behind() && !recorder.is_broken() {

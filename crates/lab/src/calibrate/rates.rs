@@ -44,7 +44,7 @@ pub struct MachineRate {
     pub latest: String,
     /// Kind of the targets.
     pub target: String,
-    /// Numbers of comparisons and of false alarms of all experiments.
+    /// Numbers of comparisons and of false alarms in all experiments.
     pub counted: FalsePositives,
 }
 

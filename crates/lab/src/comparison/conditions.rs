@@ -126,7 +126,7 @@ fn has_name((key, value): &(String, String), file: &InputFile) -> bool {
     }
 }
 
-/// Returns the facts whose name is accepted by `is_chosen` and whose value is known.
+/// Returns the facts whose name is accepted by `is_selected` and whose value is known.
 fn select_facts(
     facts: &[(String, String)],
     is_selected: impl Fn(&str) -> bool,

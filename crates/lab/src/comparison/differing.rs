@@ -6,8 +6,7 @@ use super::ComparedRun;
 use crate::experiment::{UndeclaredDifference, between_groups};
 
 /// Returns the facts about program, target, machine, network and servers in which the runs of a
-/// group differ from the runs of its baseline. Facts whose difference makes the runs incomparable
-/// anyway are left out. `arm` identifies the group.
+/// group differ from the runs of its baseline. `arm` identifies the group.
 pub fn differing_facts(
     arm: ArmId,
     baseline: &[&ComparedRun],
@@ -19,7 +18,17 @@ pub fn differing_facts(
         };
         runs.iter().map(facts).collect::<Vec<_>>()
     });
-    let mut found = between_groups(arm, &before, &after);
+    between_groups(arm, &before, &after)
+}
+
+/// Returns the facts of [`differing_facts`] that leave the runs comparable. The others are reasons
+/// to refuse a comparison.
+pub fn comparable_differing_facts(
+    arm: ArmId,
+    baseline: &[&ComparedRun],
+    own: &[&ComparedRun],
+) -> Vec<UndeclaredDifference> {
+    let mut found = differing_facts(arm, baseline, own);
     found.retain(|one| !own.iter().any(|run| is_refused(run, &one.name)));
     found
 }

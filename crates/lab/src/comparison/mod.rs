@@ -1,7 +1,7 @@
 //! Runs read from records, for comparisons.
 //!
 //! [`ComparedRun`] has the figures of a run and the conditions that decide whether it is comparable
-//! with others. [`differing_facts`] finds the other differences between two groups of runs, and
+//! with others. [`differing_facts`] finds the differences between two groups of runs, and
 //! records with the same [`SeriesKey`] are one series of a history. [`differing_work`] compares the
 //! plans of an experiment and its repetition.
 
@@ -13,7 +13,7 @@ mod work;
 use analyze::compare::{RunConditions, RunFigures};
 use archive::{Archive, RecordError};
 
-pub use differing::differing_facts;
+pub use differing::{comparable_differing_facts, differing_facts};
 pub use series::SeriesKey;
 pub use work::differing_work;
 

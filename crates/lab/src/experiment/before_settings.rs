@@ -99,7 +99,7 @@ pub(super) fn find_leftover_settings(
 }
 
 /// Reads a setting until it does not contradict the declared value, at most [`MAX_READINGS`] times.
-/// Returns the last reading.
+/// Returns the last reading; [`Reading::Unknown`] if the user ends the experiment.
 fn last_reading(
     arm: &Arm,
     server: InspectedServer<'_>,
@@ -117,7 +117,8 @@ fn last_reading(
     read(arm, server, setting)
 }
 
-/// Waits until the next reading is due; returns false if the user has ended the experiment.
+/// Waits until the next reading is due; returns false if the user has ended the experiment, or if
+/// the wait failed.
 fn pause(stop: &Stop) -> bool {
     let until = Monotonic.now() + READING_INTERVAL;
     let waited = wait_while(stop, |now| now < until);
@@ -187,7 +188,8 @@ fn compare_in_postgres(setting: &ServerSetting, row: &[String]) -> Reading {
 }
 
 /// Compares the declared number of a setting of PostgreSQL with the stored one, which may be
-/// rounded. `None` for a special number, such as -1, that lets the server choose the value.
+/// rounded. `None` if the two differ and the declared number is a special one, such as -1, that
+/// lets the server choose the value.
 fn is_same_number(name: &str, (declared, stored): (f64, f64), rounding: f64) -> Option<bool> {
     let is_same = (declared - stored).abs() <= rounding + 1e-6 * stored.abs();
     let is_chosen = declared == -1.0 || (declared == 0.0 && name.ends_with("_buffers"));

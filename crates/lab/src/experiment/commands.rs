@@ -190,6 +190,18 @@ mod tests {
     }
 
     #[test]
+    fn command_gets_the_path_of_a_temporary_database() {
+        let mut arm = hanging(Path::new("unused"));
+        let text = "test -f \"$ASSAY_DATABASE\"";
+        arm.differences = vec![Difference::BeforeCommand(text.to_owned())];
+        let target = Target::parse("sqlite:").unwrap();
+        let stage = Stage::open(&arm.plan, &target, &Options::in_real_time()).unwrap();
+        let commands = Commands::new(std::env::temp_dir(), Stop::default());
+        let end = commands.run(&arm, HookPoint::Before, &stage);
+        assert_eq!(end.unwrap(), HookEnd::AllRan);
+    }
+
+    #[test]
     fn command_that_repeats_the_password_is_quoted_without_it() {
         let mut arm = hanging(Path::new("unused"));
         let text = "cat \"$ASSAY_PASSWORD_FILE\" >&2; exit 1";

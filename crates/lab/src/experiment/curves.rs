@@ -19,7 +19,8 @@ pub struct SweepResults {
 }
 
 impl ExperimentResults {
-    /// Returns the results of a sweep; `design` applies to its arms.
+    /// Returns the results of a sweep. `design` has the statistics for comparing its arms at each
+    /// point.
     pub fn sweep(&self, sweep: &SweepOutline, design: &Design) -> SweepResults {
         let values: Vec<(String, Option<f64>)> =
             sweep.values.iter().map(|value| (value.clone(), numeric_value(value))).collect();

@@ -228,8 +228,9 @@ fn restart_within_a_pair(
 
 /// Attributes differences of an arm to its target, which is not the target of the baseline. The
 /// address and the version of the target are part of the declared difference. Two versions always
-/// differ in settings, so the differing settings are only summarised. Two products have no settings
-/// and no data pages in common, so neither settings nor data are compared.
+/// differ in settings, so the differing settings are only summarised. Two products have no data
+/// pages in common, so their data are not compared; neither are the settings that are recorded only
+/// because they differ from a product's defaults.
 fn between_targets(
     mut found: Vec<UndeclaredDifference>,
     baseline: &[&RunFacts<'_>],
@@ -559,6 +560,21 @@ mod tests {
         reported(&arm_differences(PLAIN, OTHER, &runs, &keys))
     }
 
+    /// The settings of such a target would count as remarks, or as facts about the machine.
+    #[test]
+    fn no_target_is_called_like_the_facts_about_the_environment() {
+        use record::environment::{ASSAY, CALIBRATION, GENERATOR};
+        for prefix in [ASSAY, GENERATOR, OBSERVE, HOST, NETWORK, CALIBRATION, DATABASE] {
+            let name = prefix.trim_end_matches('.');
+            let job = format!("[a]\nquery = select 1\ntarget = {name}\n");
+            let text = format!("url = sim:mm1\n[target {name}]\nurl = sim:mm1\n{job}");
+            let (plan, found) = workload::plan(&text, &workload::Overrides::default());
+            assert!(plan.is_none(), "{name}");
+            let message = format!("a target cannot be called `{name}`");
+            assert_eq!(found.first().map(|one| one.message.clone()), Some(message));
+        }
+    }
+
     fn reported(found: &[UndeclaredDifference]) -> Vec<String> {
         let text = |one: &UndeclaredDifference| {
             format!("{} {}: {}", one.kind.name(), one.name, one.values.join(", "))
@@ -726,6 +742,8 @@ mod tests {
             ("host.memory.available_bytes", "1000", "1900"),
             ("database.size_bytes", "1000", "1090"),
             ("calibration.taken", "1", "2"),
+            ("calibration.clock.cost_ns", "unknown", "24.5"),
+            ("calibration.postgres.per_s", "60124", "30062"),
             ("database.setting.ssl_ca", "/tmp/assay-97e5/ca.pem", "/tmp/assay-e923/ca.pem"),
             ("observe.missing.host", "no", "yes"),
             ("host.cpu.governor", "unknown", "powersave"),
@@ -794,6 +812,20 @@ mod tests {
             found(&[count], &own, &[]),
             ["durability database.setting.sync_binlog: default, 0"]
         );
+    }
+
+    /// The experiment was resumed after the machine had been calibrated.
+    #[test]
+    fn newer_calibration_of_later_rounds_is_not_a_difference() {
+        let figures = [["unknown", "unknown"], ["2026-11-21T20:15:02Z", "24.5"]];
+        let all = figures.map(|[taken, cost]| {
+            facts(&[("calibration.taken", taken), ("calibration.clock.cost_ns", cost)])
+        });
+        let run = |arm, round: u32| RunFacts { arm, round, facts: &all[round as usize] };
+        let runs = [run(PLAIN, 0), run(OTHER, 0), run(OTHER, 1), run(PLAIN, 1)];
+        for arm in [PLAIN, OTHER] {
+            assert_eq!(arm_differences(PLAIN, arm, &runs, &[]), []);
+        }
     }
 
     #[test]

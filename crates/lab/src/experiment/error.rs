@@ -200,7 +200,8 @@ pub enum ContradictingState {
         server: String,
         /// The value that the server uses.
         effective: String,
-        /// The origin of the value; `None` for the command line of the server.
+        /// The origin of the value; `None` for the command line of the server, or if the server
+        /// does not report the origin.
         origin: Option<String>,
     },
 }

@@ -27,7 +27,8 @@ const FEWEST_OF_SWEEP: u32 = 4;
 ///
 /// # Errors
 /// A run failed, or the record cannot be written. Earlier measurements are in the record, and the
-/// experiment can be resumed.
+/// experiment can be resumed. The record of a new experiment that has no runs is removed, unless
+/// the order keeps it because a server was unreachable.
 pub fn run_experiment(
     order: &ExperimentOrder<'_>,
     listener: &dyn ExperimentListener,
@@ -77,9 +78,7 @@ impl Execution<'_> {
             Some(_) => self.schedule.trial(0).seed,
             None => self.schedule.round(0, 0)[0].seed,
         };
-        if self.was_killed {
-            self.servers.undo_leftovers();
-        }
+        self.undo_leftovers();
         let end = self.servers.prepare(first).and_then(|()| match self.search.take() {
             Some(search) => self.search(&search),
             None => match self.saturate()? {
@@ -134,8 +133,8 @@ impl Execution<'_> {
         compare(&self.design, &self.runs.counted_runs(&names), pairs).is_decided()
     }
 
-    /// Executes the missing runs of a round, and repeats the round if the load generator or its
-    /// machine failed.
+    /// Executes the missing runs of a round. If the load generator or its machine failed, marks the
+    /// runs as repeated, so that the next call executes the round again.
     fn round(&mut self, round: u32, pairs_due: u32) -> Result<RoundEnd, ExperimentError> {
         for planned in self.schedule.round(round, self.runs.attempts(round)) {
             if self.runs.has_run(round, planned.position) {
@@ -266,9 +265,7 @@ impl Execution<'_> {
         };
         self.record_resumption()?;
         let answer = self.answer.take().map(|answer| (ANSWER_FACT, answer));
-        let facts: Vec<(&str, String)> =
-            [(STATE, word.to_owned())].into_iter().chain(answer).collect();
-        self.record.set_facts(&facts)?;
+        self.record_end([(STATE, word.to_owned())].into_iter().chain(answer).collect())?;
         Ok(end)
     }
 }

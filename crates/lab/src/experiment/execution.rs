@@ -18,10 +18,11 @@ use super::experiment_servers::{ExperimentServers, with_causes};
 use super::finished_runs::FinishedRuns;
 use super::notes;
 use super::order::ExperimentOrder;
-use super::recorded::{INTERRUPTED, INVALID_ARM, RUNNING, STATE, looks_of};
+use super::recorded::{INTERRUPTED, INVALID_ARM, LEFTOVERS, RUNNING, STATE, looks_of};
 use super::schedule::Schedule;
 use super::search::{self, RecordedSearch};
 use super::warm_up::{figures_of_round, is_same_round};
+use crate::evidence::YES;
 use crate::run::RunResult;
 
 /// The end of an experiment that left a record.
@@ -57,12 +58,11 @@ pub(super) struct Execution<'a> {
     pub(super) answer: Option<String>,
     /// The number of leading rounds that are complete and cannot be repeated any more.
     pub(super) judged: u32,
-    /// True if the process that wrote the record did not record its end.
-    pub(super) was_killed: bool,
     /// The resumption of the experiment, until the experiment adds something to the record; then
     /// `None`.
     resumption: Option<Resumption>,
-    /// True if statements or programs before the latest run changed something that was not undone.
+    /// True if statements or programs before a run, perhaps one of an earlier process, may have
+    /// changed something that has not been undone.
     has_leftovers: bool,
 }
 
@@ -108,9 +108,8 @@ impl<'a> Execution<'a> {
             search: recorded_search(order, &content)?,
             answer: None,
             judged: 0,
-            was_killed: order.is_resumed && content.fact(STATE) == Some(RUNNING),
             resumption: None,
-            has_leftovers: false,
+            has_leftovers: order.is_resumed && has_leftovers(&content),
             record,
         };
         let abandoned = execution.restore_runs(&content)?;
@@ -144,20 +143,41 @@ impl<'a> Execution<'a> {
             return Ok(());
         };
         self.record.set_state(&abandoned, RunState::Abandoned)?;
+        self.record.remove_fact(LEFTOVERS)?;
         self.record.add_note(at, &notes::resumption(runs))
     }
 
     /// Records that an error ended this process. If a resumed experiment has added nothing to the
-    /// record, the record is left as it was. If changes before a run must still be undone, the
-    /// recorded state remains that of a killed process, which makes the next process undo them.
+    /// record, the record is left as it was, except that changes before a run may have to be
+    /// undone.
     pub(super) fn record_failure(&mut self) {
-        let facts = match (self.has_leftovers, self.resumption.take()) {
-            (true, _) => return,
-            (false, Some(resumption)) => resumption.facts,
-            (false, None) => vec![(STATE, INTERRUPTED.to_owned())],
+        let facts = match self.resumption.take() {
+            Some(resumption) => resumption.facts,
+            None => vec![(STATE, INTERRUPTED.to_owned())],
         };
-        // The error may be that the record cannot be written.
-        let _ = self.record.set_facts(&facts);
+        // The error may be that the record cannot be written. The state is then that of a killed
+        // process.
+        let _ = self.record_end(facts);
+    }
+
+    /// Records facts about the end of this process. If changes before a run must still be undone,
+    /// a further fact makes the next process undo them.
+    pub(super) fn record_end(
+        &mut self,
+        mut facts: Vec<(&'static str, String)>,
+    ) -> Result<(), RecordError> {
+        if self.has_leftovers {
+            facts.push((LEFTOVERS, YES.to_owned()));
+        }
+        self.record.set_facts(&facts)
+    }
+
+    /// Undoes the changes before the last run of an earlier process, if there may be any. If an
+    /// interrupt prevents this, the changes remain for the next process.
+    pub(super) fn undo_leftovers(&mut self) {
+        if self.has_leftovers {
+            self.has_leftovers = !self.servers.undo_leftovers();
+        }
     }
 
     /// Restores the data to their state after the load.
@@ -248,7 +268,7 @@ impl<'a> Execution<'a> {
         // However the run ended, even by an interrupt, the statements after it undo the steps
         // before it.
         let after = self.servers.run_after_steps(id);
-        self.has_leftovers = after.result.is_err();
+        self.has_leftovers = after.result.is_err() || !after.interrupted.is_empty();
         after.interrupted.iter().for_each(|sentence| self.warn(sentence));
         match (made, after.result) {
             (Ok(RunEnd::Done), Err(error)) => Err(error),
@@ -275,6 +295,10 @@ impl<'a> Execution<'a> {
 
     /// Moves a run of an arm into the record. If the run lost its server, or the difference of its
     /// arm was not in effect, the run is recorded but does not count.
+    ///
+    /// # Errors
+    /// The record cannot be written; the server was lost; the difference was not in effect; or the
+    /// server differs from that of the arm's earlier runs, in which case the run is not recorded.
     pub(super) fn record_run(
         &mut self,
         arm: &Arm,
@@ -307,6 +331,12 @@ impl<'a> Execution<'a> {
         self.runs.push(row, counts.then_some(figures));
         Ok(())
     }
+}
+
+/// Returns true if the process that wrote a record may not have undone the changes before its last
+/// run: it was killed, or it recorded that something was left.
+fn has_leftovers(content: &ExperimentContent) -> bool {
+    content.fact(STATE) == Some(RUNNING) || content.fact(LEFTOVERS) == Some(YES)
 }
 
 /// Returns the capacity search of an experiment with its recorded trials; `None` for other

@@ -312,7 +312,7 @@ impl<'a> ExperimentServers<'a> {
     }
 
     /// Returns the stop request of a teardown. An interrupt ends the teardown. If an interrupt has
-    /// already ended the experiment, only a further interrupt does so.
+    /// already ended the experiment, only a further interrupt ends the teardown.
     fn stop_of_teardown(&self) -> Stop {
         match self.is_interrupted() {
             true => self.order.stop.child_for_teardown(),
@@ -331,7 +331,7 @@ impl<'a> ExperimentServers<'a> {
     }
 
     /// Runs the setup, loads and teardown that are left in an arm's plan after `change` has been
-    /// applied to it, without jobs and without a record.
+    /// applied to it, without jobs. The record is temporary and is removed.
     fn run_auxiliary(
         &self,
         id: ArmPointId,
@@ -410,10 +410,11 @@ impl<'a> ExperimentServers<'a> {
         AfterSteps { result: statements.and(programs).map(drop), interrupted }
     }
 
-    /// Undoes the changes that an earlier process, which was killed, made before its last run:
-    /// executes the statements and programs after a run for every arm. They may fail if the changes
-    /// were already undone, or never made; this is ignored.
-    pub(super) fn undo_leftovers(&self) {
+    /// Undoes the changes that an earlier process made before its last run: executes the statements
+    /// and programs after a run for every arm. They may fail if the changes were already undone, or
+    /// never made; this is ignored. Returns false if the user has ended the experiment, because
+    /// some changes may then still be there.
+    pub(super) fn undo_leftovers(&self) -> bool {
         let all = self.order.experiment.arm_points();
         for (index, arm) in all.iter().enumerate() {
             // At all points of a sweep, an arm has the same statements and programs around its
@@ -423,6 +424,7 @@ impl<'a> ExperimentServers<'a> {
                 let _ = self.run_after_steps(ArmPointId(index));
             }
         }
+        !self.is_interrupted()
     }
 
     fn run_commands(&self, id: ArmPointId, hook: HookPoint) -> Result<HookEnd, ExperimentError> {

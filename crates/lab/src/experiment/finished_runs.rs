@@ -34,8 +34,8 @@ impl FinishedRuns {
         self.0.push(FinishedRun::new(row, figures));
     }
 
-    /// Adds a run of a repeated round, with the settings in the run's record. They are needed
-    /// because later rounds must be measured on the same server.
+    /// Adds a run of a repeated round. The settings in the run's record tell its server, because
+    /// later rounds must be measured on the same server.
     pub(super) fn push_repeated(&mut self, row: RunRow, settings: &[(String, String)]) {
         let server = known(settings, SERVER).map(str::to_owned);
         self.0.push(FinishedRun { row, figures: None, server });
@@ -123,8 +123,8 @@ impl FinishedRuns {
         rounds.len() as u32
     }
 
-    /// Returns the server versions of an arm's first run and of a new run of the arm, if they
-    /// differ.
+    /// Returns the server versions of an arm's first run with a known server and of a new run of
+    /// the arm, if they differ.
     pub(super) fn other_server(&self, arm: &str, new: &RunFigures) -> Option<[String; 2]> {
         let mut of_arm = self.0.iter().filter(|run| run.row.arm == arm);
         match (of_arm.find_map(|run| run.server.as_deref()), known(&new.facts, SERVER)) {

@@ -167,7 +167,7 @@ impl ExperimentResults {
     }
 
     /// Returns the effect of the differences with these keys on the runs of an arm, from the facts
-    /// of the runs.
+    /// of the arm's first run that counts; without remarks if no run counts.
     pub fn effect(&self, arm: ArmId, keys: &[String]) -> ArmEffect {
         let mut counts = self.runs.iter().filter(|run| run.row.state == RunState::Counts);
         let first = counts.find(|run| run.arm == arm);

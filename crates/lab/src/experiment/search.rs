@@ -51,8 +51,8 @@ const MAX_RELATIVE_ERROR: f64 = 1e-12;
 /// Shortest warm-up of a trial.
 const MIN_WARMUP: Nanos = Nanos::from_secs(1);
 
-/// Minimum time between trials, in addition to the canary: the end of one run and the start of the
-/// next one take this time.
+/// Expected time between trials, in addition to the canary, for the end of one run and the start of
+/// the next one.
 const TRIAL_OVERHEAD: Nanos = Nanos::from_secs(1);
 
 /// Minimum time between trials, in which an overloaded server becomes idle. In virtual time, the
@@ -157,7 +157,8 @@ pub struct RecordedTrial {
     pub run: u32,
     /// The trial.
     pub trial: Trial,
-    /// The outcome of this trial, judged without the other trials.
+    /// The outcome of this trial, judged without the other trials; in a search of another version
+    /// of the method, the outcome in the stored answer.
     pub outcome: TrialOutcome,
     /// The figures of the trial's run.
     pub figures: RunFigures,

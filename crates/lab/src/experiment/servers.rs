@@ -81,8 +81,8 @@ impl Servers {
     /// an arm on the stage uses it.
     ///
     /// # Errors
-    /// A server cannot be started, or a target cannot be opened; the error has the number of the
-    /// arm.
+    /// A server cannot be started, or a target cannot be opened; the arm is returned with the
+    /// error.
     pub(super) fn open(
         arms: &[Arm],
         orders: &[Order],
@@ -138,7 +138,7 @@ impl Servers {
         &self.stages[self.of_arms[arm]]
     }
 
-    /// Returns one arm for each server, through which the data on the server are prepared.
+    /// Returns one arm for each server and database, through which the data are prepared.
     pub(super) fn arms_with_own_data(&self) -> Vec<ArmPointId> {
         let with_own = self.stages.iter().filter(|(stage, opened)| opened.data == *stage);
         let first = |(stage, _)| self.of_arms.iter().find(|(_, of)| **of == stage);
@@ -160,8 +160,8 @@ impl Servers {
         arms
     }
 
-    /// Returns the first stage that uses the data of an arm. All arms on one server have the same
-    /// first stage.
+    /// Returns the first stage that uses the data of an arm. All arms that use the same data have
+    /// the same first stage.
     pub(super) fn data_of(&self, arm: ArmPointId) -> StageId {
         self.open_stage(arm).data
     }

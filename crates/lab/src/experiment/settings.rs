@@ -56,7 +56,7 @@ pub(super) fn read_back(stage: &Stage, kind: Kind, arm: &Arm) -> Result<(), Prob
     for (name, value) in settings_of(arm) {
         let query = query(kind, &server_setting_name(name));
         let table = stage.rows(&arm.plan, &query).map_err(Problem::ReadBack)?;
-        // No job uses this server, so its settings do not affect the runs.
+        // The runs do not use this server, so its settings do not affect them.
         let Some(table) = table else { continue };
         let row = table.rows.into_iter().next().unwrap_or_default();
         let mut row = row.into_iter().map(Option::unwrap_or_default);

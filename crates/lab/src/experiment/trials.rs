@@ -23,7 +23,7 @@ const ONLY_ARM: ArmPointId = ArmPointId(0);
 /// End of the last trial, or the beginning of the search.
 #[derive(Clone, Copy, Debug)]
 struct LastTrial {
-    /// Instant from which the server is idle.
+    /// Instant at which the trial was over, including the requests that were still open.
     ended: Stamp,
     /// Instant up to which time has been charged to the budget: the end of the trial's schedule.
     /// Requests that are still open then may run for up to `drain` longer.

@@ -17,7 +17,8 @@ use super::recorded::figures_of;
 use crate::evidence::{evidence, evidence_after};
 
 /// Returns true if two runs belong to one round and attempt, and therefore share a warm-up. Steps
-/// and trials of a search have numbers like rounds, but each has its own warm-up.
+/// and trials of a search have numbers like rounds, but each has its own warm-up. Abandoned runs
+/// are grouped only with abandoned runs.
 pub(super) fn is_same_round(one: &RunRow, other: &RunRow) -> bool {
     let is_abandoned = |row: &RunRow| row.state == RunState::Abandoned;
     let round = |row: &RunRow| (row.phase.name(), row.round, row.attempt, is_abandoned(row));

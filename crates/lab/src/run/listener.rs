@@ -38,7 +38,7 @@ pub(super) struct RecordingListener {
     measures: bool,
     /// The sink of the observers.
     observations: ObservationSink,
-    /// The processes to observe, from time zero to the end.
+    /// The processes to observe during a long load, and from time zero to the end.
     scope: Scope,
     /// The other hosts to observe, and the sampling interval.
     observe: Observe,

@@ -44,8 +44,8 @@ use run_result::{close_op_log, record_end};
 /// A plan without jobs is set up, loaded and torn down; nothing is measured.
 ///
 /// # Errors
-/// Nothing was measured and there is no record. An unreachable target is not an error: its record
-/// says so.
+/// Nothing was measured and there is no record. An unreachable target is not an error: the record
+/// says that the target was unreachable.
 pub fn run(
     order: Order,
     listener: Arc<dyn Listener>,

@@ -14,7 +14,7 @@ use crate::target::SimulatedRun;
 pub struct Order {
     /// The plan to execute.
     pub plan: Plan,
-    /// The main target. It is neither opened nor recorded if no job uses it.
+    /// The main target. It is neither opened nor recorded if the plan does not use it.
     pub target: Target,
     /// Options of the engine.
     pub options: Options,

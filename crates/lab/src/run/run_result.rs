@@ -22,7 +22,8 @@ pub struct RunResult {
     pub record: PathBuf,
     /// The error that cut the record short, if there was one.
     pub record_error: Option<RecordError>,
-    /// A sentence about the rows that the op-log lacks; `None` if it is complete.
+    /// A sentence about the rows that the op-log lacks; `None` if it is complete or was not
+    /// requested.
     pub op_log_loss: Option<String>,
     /// The message of the panic that ended the run, if one did.
     pub panic: Option<String>,
@@ -76,7 +77,8 @@ pub(super) fn close_op_log(
     loss
 }
 
-/// Records the failures of the jobs' files, and the remarks about the jobs, as events.
+/// Records the failures of the jobs' files, and the remarks on these files, as events. Does nothing
+/// if nothing was measured.
 fn note_faults(finished: &RunOutcome, notes: &RecordFacts) {
     let Some(measured) = &finished.measured else { return };
     for fault in &finished.faults {
@@ -91,7 +93,8 @@ fn note_faults(finished: &RunOutcome, notes: &RecordFacts) {
     }
 }
 
-/// Records the end of the run, or removes the record if the run never began.
+/// Records the end of the run. Removes the record if the run failed, unless a target was
+/// unreachable.
 pub(super) fn record_end(
     plan: &Plan,
     recorder: Recorder,

@@ -8,7 +8,7 @@ use super::oracle_run::{JOB, Span, memory, plan, server, simulate_into};
 use super::oracles::ONE_SERVER;
 use super::quantity::Quantity;
 
-/// An outlet that drops this number of completed requests, and passes on everything else.
+/// An outlet that drops `to_lose` completed requests, and passes on everything else.
 struct LossyOutlet {
     next: MemoryOutlet,
     to_lose: u64,

@@ -31,8 +31,8 @@ const WINDOW_S: f64 = 470.0;
 
 /// A simulated server, a workload, and the exact values that must be measured.
 pub(super) struct Oracle {
-    /// The name of the server in Kendall's notation, after its number in the project's literature,
-    /// if it has one.
+    /// The number of the oracle in `docs/selftest.md`, if it has one, and the server in Kendall's
+    /// notation, as in `O1 M/M/1`.
     pub(super) name: &'static str,
     /// The workload file, without `duration`, `warmup` and `seed`.
     pub(super) workload: &'static str,

@@ -16,7 +16,7 @@ use super::oracle_run::JOB;
 use super::quantity::{Estimate, Quantity};
 
 /// Fraction by which an estimate may be below its twin. The requests of two threads may reach the
-/// server in another order than intended, and then exchange their service times.
+/// server in another order than intended.
 const MAX_BELOW: f64 = 0.1;
 
 /// Fraction by which an estimate may exceed its twin.

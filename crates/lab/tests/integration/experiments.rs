@@ -355,6 +355,51 @@ fn on_sqlite_with(
     run_experiment(&order, &*listener(stop))
 }
 
+/// Runs or continues an experiment on a database file in real time. In an arm, the statement before
+/// each run makes the table `mark`, and the one after it fails if there is a table `done`.
+fn with_mark(
+    place: &TestFolder,
+    is_resumed: bool,
+    listener: fn(Stop) -> Box<dyn ExperimentListener>,
+) -> ExperimentEnd {
+    let database = place.record().with_file_name("t.db");
+    let workload = format!(
+        "url = sqlite:{}\nduration = 100ms\n[read]\nquery = select 1\nconcurrency = 1\n\
+         think = 20ms\n",
+        database.display()
+    );
+    let text = "[question]\nask = ?\nworkload = read.ini\nrounds = 6\n[arm without]\n[arm with]\n\
+                before = create table mark (x)\nafter = alter table mark rename to done\n";
+    let experiment = experiment_on(&workload, text);
+    let stop = Stop::default();
+    let runs = RealRuns { experiment: &experiment, stop: stop.clone() };
+    let record = place.record();
+    let order = new_order(&experiment, &runs, &record, stop.clone());
+    run_experiment(&ExperimentOrder { is_resumed, ..order }, &*listener(stop)).unwrap()
+}
+
+/// A listener that interrupts the experiment when the servers are about to be started.
+struct InterruptsStart(Stop);
+
+impl ExperimentListener for InterruptsStart {
+    fn on_event(&self, event: &ExperimentEvent<'_>) {
+        if let ExperimentEvent::ServersStarting = event {
+            self.0.interrupt();
+        }
+    }
+}
+
+/// A listener that interrupts the experiment in the first run of the arm `with`.
+struct InterruptsArm(Stop);
+
+impl ExperimentListener for InterruptsArm {
+    fn on_event(&self, event: &ExperimentEvent<'_>) {
+        if let ExperimentEvent::RunStarted { arm: "with", .. } = event {
+            self.0.interrupt();
+        }
+    }
+}
+
 /// A listener that interrupts the experiment when the tables are about to be filled.
 struct InterruptsPreparation(Stop);
 
@@ -381,6 +426,35 @@ fn table_of_another_user_survives_an_interrupt_before_setup() {
     let listener = |stop| Box::new(InterruptsPreparation(stop)) as Box<dyn ExperimentListener>;
     let end = on_sqlite_with(&place, INSERTING, "reload", listener).unwrap();
     assert_eq!((end, tables(&place)), (ExperimentEnd::Interrupted, 1));
+}
+
+#[test]
+fn step_that_an_interrupted_experiment_left_is_undone_by_the_first_process_that_can() {
+    let place = TestFolder::new();
+    let database = rusqlite::Connection::open(place.record().with_file_name("t.db")).unwrap();
+    database.execute_batch("create table done (x)").unwrap();
+    let tables = || -> String {
+        let sql = "select group_concat(name, ' ') from (select name from sqlite_schema \
+                   where name not like 'sqlite_%' order by name)";
+        database.query_row(sql, [], |row| row.get(0)).unwrap()
+    };
+    let state = || {
+        let content = ExperimentContent::read(&place.record()).unwrap();
+        ["state", "leftovers"].map(|fact| content.fact(fact).unwrap_or("none").to_owned())
+    };
+    // The statement after the interrupted run fails.
+    let end = with_mark(&place, false, |stop| Box::new(InterruptsArm(stop)));
+    assert_eq!((end, tables().as_str()), (ExperimentEnd::Interrupted, "done mark"));
+    assert_eq!(state(), ["interrupted", "yes"]);
+    database.execute_batch("drop table done").unwrap();
+    // The continuation is interrupted before it can undo anything.
+    let end = with_mark(&place, true, |stop| Box::new(InterruptsStart(stop)));
+    assert_eq!((end, tables().as_str()), (ExperimentEnd::Interrupted, "mark"));
+    assert_eq!(state(), ["interrupted", "yes"]);
+    // The next continuation is interrupted after that, and before its first run.
+    let end = with_mark(&place, true, |stop| Box::new(InterruptsPreparation(stop)));
+    assert_eq!((end, tables().as_str()), (ExperimentEnd::Interrupted, "done"));
+    assert_eq!(state(), ["interrupted", "none"]);
 }
 
 #[test]

@@ -34,8 +34,9 @@ fn record_five_seconds(run: &mut Run) {
     }
 }
 
-/// Records until this process is killed. Lane 0 is ahead of the other lane, so its second 5 is
-/// written together with the end of second 4.
+/// Records until this process is killed. The late answers of lane 1 end in second 5, and the lane
+/// delivers them before its second 4 ends. The record therefore has counts of second 5, which no
+/// lane has completed.
 fn record_until_killed(path: &Path) {
     let mut run = Run::begin(path);
     let late: Vec<_> = (0..FLOOD).map(|_| run.arrive(1, 1_999)).collect();

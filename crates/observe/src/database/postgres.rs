@@ -161,8 +161,8 @@ const VIEWS: [(&str, &str, u64); 4] = [
 /// Wait event of a session that waits for its client.
 const CLIENT_READ_EVENT: &str = "ClientRead";
 
-/// Number of readings between two queries of `pg_stat_statements`. Such a query costs the server
-/// milliseconds.
+/// Number of readings after which `pg_stat_statements` is queried again. Such a query costs the
+/// server milliseconds.
 const STATEMENTS_EVERY: u64 = 10;
 
 /// Sampler for a PostgreSQL server.

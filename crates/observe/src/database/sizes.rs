@@ -26,7 +26,7 @@ use crate::sample::Sample;
 /// Size of the blocks that `stat` counts, in bytes (stat(2)).
 const BLOCK_BYTES: u64 = 512;
 
-/// Maximum number of segments of a file of PostgreSQL. The largest possible table, of 32 TiB, has
+/// Maximum number of segments of a PostgreSQL file. The largest possible table, of 32 TiB, has
 /// fewer.
 const MOST_SEGMENTS: u32 = 100_000;
 

@@ -64,8 +64,8 @@ pub(super) struct SessionObservation {
     pub(super) idle: u64,
     /// Client sessions that wait for their client within a transaction.
     pub(super) idle_in_transaction: u64,
-    /// Sessions of other clients that run a statement and do not wait, and the parallel workers of
-    /// these sessions.
+    /// Sessions of other clients that run a statement and do not wait, and those of their parallel
+    /// workers that do not wait.
     pub(super) others: u64,
     /// All parallel workers.
     pub(super) parallel_workers: u64,

@@ -46,8 +46,8 @@ fn ports(line: &str) -> Option<String> {
 }
 
 /// Reads the path to a target: [`network::PATH`] and [`network::ROUND_TRIP`]. Each has a value for
-/// every PostgreSQL or MySQL server of the target, in the order of the URL. Empty for a target
-/// without such servers.
+/// every PostgreSQL or MySQL server of the target, up to 16 servers, in the order of the URL. Empty
+/// for a target without such servers.
 pub fn read(target: &Target) -> Vec<(String, String)> {
     let Some(port) = default_port(target.kind) else { return Vec::new() };
     let Endpoint::Network { addresses, .. } = &target.endpoint else { return Vec::new() };

@@ -21,7 +21,7 @@ const MAX_REPORTED: usize = 128;
 pub struct Ticks {
     /// Running the programs of all users.
     pub user: u64,
-    /// Working in the kernel, interrupts included.
+    /// Working in the kernel, including hard interrupts and excluding soft interrupts.
     pub system: u64,
     /// Handling soft interrupts, which include most of the network processing.
     pub softirq: u64,

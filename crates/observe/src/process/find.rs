@@ -19,7 +19,7 @@ use crate::scope::{ServerLocation, ServerOption};
 /// listening sockets are found. A line has 150 bytes.
 const READ_LENGTHS: [u64; 3] = [8 << 10, 64 << 10, 1 << 20];
 
-/// Maximum number of Unix sockets among which a listening one is searched for.
+/// Maximum number of Unix sockets that are searched for the listening ones.
 const MOST_SOCKETS: usize = 65_536;
 
 /// Maximum number of open files of all processes together that are read.
@@ -177,7 +177,8 @@ fn unix_listener(line: &str) -> Option<(&str, u64)> {
     (flags & LISTENS != 0).then_some((path, inode.parse().ok()?))
 }
 
-/// Returns true if two paths lead to the same file, perhaps through a link such as `/var/run`.
+/// Returns true if two paths are equal, or have the same file name and lead to the same file,
+/// perhaps through a link to a folder, such as `/var/run`.
 pub(crate) fn is_same_path(a: &Path, b: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().ok();
     a == b || (a.file_name() == b.file_name() && real(a).is_some() && real(a) == real(b))

@@ -20,7 +20,8 @@ pub(super) const MAX_THREADS_READ: usize = 128;
 /// processes whose I/O counters are read, unless [`IO_ROUNDS`] requires more.
 const STATUSES_PER_SAMPLE: usize = 16;
 
-/// Maximum number of samples between two readings of the bytes that a process has read and written.
+/// Maximum number of samples after which the bytes that a process has read and written are read
+/// again.
 const IO_ROUNDS: usize = 5;
 
 /// Number of processes that are read in one sample, if the group has too many threads to read them

@@ -51,7 +51,7 @@ use crate::scope::{Scope, ServerLocation, ServerOption};
 /// the open files of all processes.
 const LONGEST_PAUSE: u32 = 16;
 
-/// Reason why threads are not read one by one: [`group::MAX_THREADS_READ`].
+/// Reason why threads are not read one by one. The number is [`group::MAX_THREADS_READ`].
 const THREADS_NOT_READ_REASON: &str = "if there are more than 128 of them, or if the kernel does \
                                        not report the run time of each thread (CONFIG_SCHED_INFO)";
 
@@ -70,7 +70,7 @@ pub(crate) struct Processes {
     located_servers: Vec<LocatedServer>,
     /// The user's means to name a server.
     server_option: ServerOption,
-    /// Prefix of the names of those threads of this process that belong to the database.
+    /// Name prefix of those threads of this process that belong to the database.
     threads: Option<&'static str>,
     generator: Group,
     server: Group,
@@ -482,12 +482,19 @@ mod tests {
         let mut processes = Processes::of(&Scope::default());
         let root = Root::system();
         let first = take_sample(&mut processes, &root);
-        let until = Monotonic.now() + base::Nanos::from_millis(30);
-        while Monotonic.now() < until {}
-        let second = take_sample(&mut processes, &root);
-        let used = |sample| {
-            value(sample, "generator", "user").unwrap()
-                + value(sample, "generator", "system").unwrap()
+        let used = |sample: &Sample| -> f64 {
+            let of = |metric| value(sample, "generator", metric).unwrap();
+            of("user") + of("system")
+        };
+        // Other tests may use the processors for a while.
+        let until = Monotonic.now() + base::Nanos::from_secs(10);
+        let second = loop {
+            let pause = Monotonic.now() + base::Nanos::from_millis(30);
+            while Monotonic.now() < pause {}
+            let sample = take_sample(&mut processes, &root);
+            if used(&sample) > used(&first) || Monotonic.now() >= until {
+                break sample;
+            }
         };
         assert!(used(&second) > used(&first), "{second:?}");
         assert!(value(&second, "generator", "busiest").is_some_and(|share| share > 0.0));

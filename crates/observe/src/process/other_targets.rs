@@ -13,7 +13,7 @@ const LONGEST_PAUSE: u32 = 16;
 /// The databases of further targets.
 #[derive(Debug)]
 pub(super) struct OtherTargets {
-    /// Their locations, each with the processes found there.
+    /// Locations of the databases, each with the processes found there.
     servers: Vec<(ServerLocation, Vec<u32>)>,
     /// Number of samples until the next search, and number of samples between that search and the
     /// one after it.

@@ -1,9 +1,10 @@
 //! Programs that belong neither to the load generator nor to the database, and their share of the
 //! machine's processors.
 //!
-//! A scan reads one line of every process (`/proc/PID/stat`, `proc_pid_stat(5)`). It takes place
-//! only if the machine has used more processor time than the load generator and the database have.
-//! Scans are so far apart that they take at most [`MAX_SCAN_SHARE`] of a processor.
+//! A scan reads one line of every process (`/proc/PID/stat`, `proc_pid_stat(5)`). After the first
+//! scan, another takes place only if the machine has meanwhile used more processor time than the
+//! load generator and the database have. Scans are so far apart that they take at most
+//! [`MAX_SCAN_SHARE`] of a processor.
 //!
 //! A process that begins and ends between two scans is counted under the name of the parent that
 //! waited for it. Kernel threads are not programs.
@@ -174,7 +175,8 @@ impl OtherPrograms {
                     own_ticks(&other.stat).saturating_sub(own_ticks(&before.stat))
                         + reaped.saturating_sub(ended_since)
                 }
-                // The process existed at an earlier scan, but belonged to a side or was hidden.
+                // The process existed at the first scan, or at an earlier scan at which it belonged
+                // to a side or was hidden.
                 None if is_first || other.stat.started < youngest => 0,
                 None => own_ticks(&other.stat) + reaped_ticks(&other.stat),
             };

@@ -31,7 +31,7 @@ pub(super) struct Detail {
     /// Number of samples in which the status of every thread is read once: each sample reads the
     /// status of one in this many threads.
     pub(super) status_rounds: usize,
-    /// Number of samples between two readings of the bytes that a process has read and written.
+    /// Number of samples after which the bytes that a process has read and written are read again.
     pub(super) io_rounds: usize,
     /// Number of the current sample.
     pub(super) sample_number: usize,
@@ -132,7 +132,9 @@ impl Process {
         self.counted.saturating_add(self.counted_since / TICK)
     }
 
-    /// Samples the process; `None` if it has ended.
+    /// Samples the process; `None` if it has ended. `place` is the number of the group's threads
+    /// that were counted before in this sample. It selects the threads whose status is read, and is
+    /// advanced by the threads of this process.
     pub(super) fn sample(
         &mut self,
         files: &mut Files<'_>,

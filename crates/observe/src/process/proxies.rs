@@ -32,7 +32,7 @@ const PROXY_PROGRAMS: [&str; 15] = [
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Listener {
     pub(crate) pid: u32,
-    /// Its name in `/proc/PID/comm`.
+    /// Name of the process in `/proc/PID/comm`.
     pub(crate) name: String,
 }
 

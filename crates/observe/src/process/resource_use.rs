@@ -37,8 +37,8 @@ impl AddAssign for ResourceUse {
     }
 }
 
-/// Two related counters: bytes read and written, voluntary and involuntary context switches, or
-/// ticks in user mode and in the kernel.
+/// Two related numbers: bytes read and written, voluntary and involuntary context switches, ticks
+/// in user mode and in the kernel, or run times on this side and on the other side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pair(pub(super) u64, pub(super) u64);
 

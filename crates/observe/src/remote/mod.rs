@@ -2,9 +2,9 @@
 //!
 //! [`RemoteWatch`] starts `assay observe --stdio` there over the user's own ssh, measures the
 //! offset between the two clocks, and reports the remote samples at times of this machine, with the
-//! name of the other machine as a prefix. No port is opened on either machine. The remote program
-//! ends when its input ends, so it ends with this process in every case. [`serve()`] is the remote
-//! side.
+//! name of the other machine before the names of components. No port is opened on either machine.
+//! The remote program ends when its input ends, so it ends with this process in every case.
+//! [`serve()`] is the remote side.
 //!
 //! A failure is reported once as missing data, with a remedy, and the run continues.
 
@@ -337,7 +337,8 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
         }
     }
 
-    /// Reports a remote sample with the name of the machine as a prefix.
+    /// Reports a remote sample, with the name of the machine before the names of components and of
+    /// missing data.
     fn report_sample(&mut self, at: Stamp, mut sample: Sample) {
         self.series.apply(&mut sample);
         for reading in &mut sample.readings {

@@ -32,9 +32,9 @@ use crate::process::{SocketHolder, is_same_path};
 use crate::sample::{Sample, Sampler};
 use crate::scope::{Scope, ServerLocation};
 
-/// Number of samples between two requests for an address family that has no connections, while the
-/// other family has some. The requests are rare because the kernel searches all of its tables for
-/// each request.
+/// Number of samples after which an address family without connections is requested again, while
+/// the other family has some. The requests are rare because the kernel searches all of its tables
+/// for each request.
 const UNUSED_FAMILY_EVERY: u32 = 8;
 
 /// Connections of one side, with the sums of their counters.

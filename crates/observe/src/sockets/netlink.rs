@@ -112,12 +112,12 @@ impl Diagnostics {
     }
 }
 
-/// The result of a callback: continue or stop.
+/// The decision of a callback on further messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DumpControl {
     /// The callback needs no more messages.
     Stop,
-    /// Continue with the next message.
+    /// The callback needs the next message.
     Continue,
 }
 

@@ -1,9 +1,9 @@
 //! Connections of an observed program, each seen from both ends at one moment.
 //!
-//! They show why a database session waits for its client. The next request may be in the server's
-//! socket, or the last answer in the program's socket. If both sockets are empty, the program has
-//! nothing to send. A session is matched to its connection by the client's address and port, as the
-//! server reports them.
+//! The two ends show why a database session waits for its client. The next request may be in the
+//! server's socket, or the last answer in the program's socket. If both sockets are empty, the
+//! program has nothing to send. A session is matched to its connection by the client's address and
+//! port, as the server reports them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
@@ -22,11 +22,12 @@ use crate::scope::{Scope, ServerLocation};
 /// ticks are up to 4 ms apart on most machines, so a time of one tick may in fact be zero.
 const SILENCE_MS: u32 = 8;
 
-/// Number of samples between two readings of the program's open files.
+/// Number of samples after which the program's open files are read again even if it has no new
+/// connections.
 const OWNERS_READ_EVERY: u32 = 50;
 
-/// Number of samples between two readings of all connections. The kernel searches all of its tables
-/// for such a reading.
+/// Number of samples after which all connections are read again. The kernel searches all of its
+/// tables for such a reading.
 const FULL_READ_EVERY: u32 = 10;
 
 /// Maximum number of the program's connections that are read one by one, between two readings of
@@ -36,8 +37,8 @@ const MAX_REREAD_CONNECTIONS: usize = 24;
 /// The smallest address in the order of addresses.
 const UNSPECIFIED_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 
-/// Number of samples between two readings of all connections, while the connection of some session
-/// is unknown.
+/// Number of samples after which all connections are read again while the connection of some
+/// session is unknown.
 const UNKNOWN_CLIENT_READ_EVERY: u32 = 3;
 
 /// Connections of a program to the servers of a scope.

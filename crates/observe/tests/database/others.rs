@@ -151,7 +151,7 @@ fn session_that_changes_its_name_is_ours() {
     assert_eq!(readings.last("sessions", "others"), 0.0);
 }
 
-/// A query with parallel workers, for a server with [`parallel`] options and a table `t`.
+/// A query with parallel workers, for a server with [`parallel_options`] and a table `t`.
 const PARALLEL_QUERY: EndlessQuery = EndlessQuery {
     query: "select sum(length(repeat(md5(x::text), 400000))) from t",
     ..ON_POSTGRES

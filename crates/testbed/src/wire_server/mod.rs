@@ -1,12 +1,12 @@
 //! A simulated server that speaks the protocols of real ones.
 //!
-//! It executes no statements. Each is answered after the service time of a [`sim::Config`], at once
-//! with `sim:null`, with rows of one column whose value is 1. Any user can log in, with any
-//! password and without TLS. It holds many thousands of connections on one thread, and costs less
-//! per request than the clients that are measured against it.
+//! The server executes no statements. It answers each statement with rows of one column whose value
+//! is 1, after the service time of a [`sim::Config`] or, with `sim:null`, at once. Any user can log
+//! in, with any password and without TLS. The server holds many thousands of connections on one
+//! thread, and costs less per request than the clients that are measured against it.
 //!
-//! Run it in a separate process (`testbed-host sim:null postgres`): otherwise its CPU time is
-//! counted as the client's.
+//! Run the server in a separate process (`testbed-host sim:null postgres`): otherwise its CPU time
+//! is counted as the client's.
 
 mod mysql;
 mod postgres;
@@ -36,7 +36,8 @@ const READ_BUFFER_BYTES: usize = 64 << 10;
 /// Maximum length of a client's incomplete message, in bytes.
 const LONGEST_MESSAGE: usize = 64 << 20;
 
-/// Service time of an immediate answer: the simulation takes at least a nanosecond.
+/// Longest service time of an answer that is sent at once. The simulation takes at least a
+/// nanosecond for each answer.
 const LONGEST_IMMEDIATE_ANSWER: Nanos = Nanos(1);
 
 /// Pause before accepting again when no file descriptor is left.

@@ -159,7 +159,7 @@ fn even_arrivals_for_one_worker_in_real_time() {
         &|| ONE_WORKER.differences(Rules::STANDARD),
         &|| ONE_WORKER.differences(FROM_THE_ACTUAL_SEND),
         &|| ONE_WORKER.differences(SKIPPING_MISSED_TICKS),
-        // A driver that does not wait for the answer.
+        // A server that answers almost at once, as if the driver did not wait for the answer.
         &|| {
             ONE_WORKER
                 .differences_against(Rules::STANDARD, "sim:md1?service=10us&servers=unlimited")
@@ -172,8 +172,8 @@ fn even_arrivals_for_one_worker_in_real_time() {
     assert!(instant.iter().any(|found| is_too_short(found, Kind::Service)), "{instant:#?}");
 }
 
-/// A server that stalls for the first second of every four, with evenly spaced arrivals of an open
-/// job with one connection.
+/// A server that stalls for the first of the four seconds of the window, with evenly spaced
+/// arrivals of an open job with one connection.
 const STALL: Stall = Stall { service_s: 0.002, stall_s: 1.0, period_s: 4.0, arrival_rate: 100.0 };
 
 const STALLED: Twins = Twins {
