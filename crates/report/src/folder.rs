@@ -112,7 +112,7 @@ pub enum RowState {
     Unfinished,
     /// Not a record.
     NotARecord,
-    /// A record whose content contradicts itself, or whose end is missing.
+    /// A record whose content contradicts itself, or whose file is cut off.
     Damaged,
     /// A record of a later version.
     Newer,
@@ -160,8 +160,8 @@ impl RowState {
 }
 
 impl FolderRow {
-    /// Returns true if the row contains all of these words, in any case. A tag matches as a whole:
-    /// a longer tag that contains the word does not match.
+    /// Returns true if the row contains all of these words, in upper or lower case. A tag matches
+    /// as a whole: a longer tag that contains the word does not match.
     pub fn has_all(&self, words: &[String]) -> bool {
         let started = self.started.map(|started| started.to_string()).unwrap_or_default();
         let label = self.label.as_deref().unwrap_or_default();

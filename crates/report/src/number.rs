@@ -58,7 +58,7 @@ pub(crate) fn percent(fraction: f64) -> String {
     format!("{} %", trimmed(&significant(fraction * 100.0)))
 }
 
-/// Formats a part of a whole in percent with two digits, rounded down: only the whole is 100 %.
+/// Formats a part of a whole in percent with two decimals, rounded down: only the whole is 100 %.
 pub(crate) fn share(part: u64, whole: u64) -> String {
     let hundredths = u128::from(part) * 10_000 / u128::from(whole.max(1));
     format!("{}.{:02} %", hundredths / 100, hundredths % 100)

@@ -1,14 +1,17 @@
 //! Figures as pixels: the SVG file of a figure, rendered with a font that is part of the program.
 //! The bytes are the same on every machine.
 
+use std::io::Read as _;
+
+use flate2::read::DeflateDecoder;
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree};
 
 use crate::figure::Figure;
 use crate::svg::svg;
 
-/// Liberation Sans 2, under the SIL Open Font License 1.1 (`fonts/LICENSE`).
-const FONT: &[u8] = include_bytes!("../fonts/LiberationSans-Regular.ttf");
+/// Liberation Sans 2, under the SIL Open Font License 1.1 (`fonts/LICENSE`), compressed.
+const FONT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/font.deflate"));
 
 /// Family of the font.
 const FAMILY: &str = "Liberation Sans";
@@ -21,7 +24,9 @@ const SCALE: u32 = 2;
 pub fn png(figure: &Figure) -> Vec<u8> {
     let mut options = Options { font_family: FAMILY.to_owned(), ..Options::default() };
     let fonts = options.fontdb_mut();
-    fonts.load_font_data(FONT.to_vec());
+    let mut font = Vec::new();
+    DeflateDecoder::new(FONT).read_to_end(&mut font).expect("the font was compressed by the build");
+    fonts.load_font_data(font);
     fonts.set_sans_serif_family(FAMILY);
     let tree = Tree::from_str(&svg(figure), &options).expect("a figure is well-formed SVG");
     let size = tree.size().to_int_size();

@@ -84,7 +84,7 @@ pub struct RunDetails {
     pub record: PathBuf,
     /// Number of the run in the record of an experiment; `None` if the record has only this run.
     pub run: Option<u32>,
-    /// Main target in words, without its password; empty if no job used it.
+    /// Main target in words, without its password; empty if the plan does not use it.
     pub target: String,
     /// Name of the workload file.
     pub workload: String,
@@ -174,7 +174,7 @@ impl RunDetails {
 
     /// Returns the command that repeats the run from the files of its record; `None` if the record
     /// does not contain them, or was not made by `assay run` from a workload file. A run of an
-    /// experiment, for example, has no such record.
+    /// experiment, for example, cannot be repeated alone.
     pub fn repeat_from_record(&self) -> Option<String> {
         let run = format!("assay run {}", shell_word(&self.workload));
         let options = self.command.strip_prefix(&run);

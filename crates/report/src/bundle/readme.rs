@@ -1,5 +1,5 @@
 //! The first file of a published bundle: the question and its answer, the other files, and how to
-//! check and repeat it.
+//! check and repeat the record.
 
 use base::{printable, shell_word};
 
@@ -21,7 +21,8 @@ pub struct BundleView {
     pub version: String,
     /// Commit from which that program was built, if it is known.
     pub commit: Option<String>,
-    /// Command that repeats the record in its folder; `None` if the record cannot be repeated.
+    /// Command that repeats the record, for use in the folder of the record; `None` if the record
+    /// cannot be repeated.
     pub repeat: Option<String>,
     /// Files that were read before the runs.
     pub inputs: Vec<BundledInput>,
@@ -29,7 +30,8 @@ pub struct BundleView {
     pub secrets: Vec<String>,
     /// Number of requests in the op-log of the run, if it had one.
     pub op_log_rows: Option<u64>,
-    /// Name of the experiment file whose folder is not part of the bundle.
+    /// Name of the experiment file, if the path of its folder was removed from the record; `None`
+    /// if the record has no such path.
     pub omitted_folder_of: Option<String>,
 }
 

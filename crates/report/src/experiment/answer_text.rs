@@ -5,7 +5,7 @@ use std::fmt;
 use base::printable;
 
 use crate::page::Table;
-use crate::text::{Grid, Style, wrap};
+use crate::text::{Grid, Style, columns, wrap};
 
 /// Width of a label and the blanks after it.
 const LABEL_WIDTH: usize = 11;
@@ -46,7 +46,7 @@ impl AnswerText {
     /// Writes a row of a table: `cells`, which are already aligned, and the text of the last
     /// column, which is wrapped.
     pub(super) fn row(&mut self, cells: &str, last: &str) {
-        let hanging = cells.chars().count();
+        let hanging = columns(cells);
         let room = self.width.saturating_sub(hanging).max(LEAST_COLUMN_WIDTH);
         self.write_hanging(cells, hanging, &wrap(&printable(last), room, room));
     }
@@ -73,7 +73,7 @@ impl AnswerText {
 
     fn write_wrapped(&mut self, first: &str, hanging: usize, text: &str) {
         let room = |used: usize| self.width.saturating_sub(used);
-        let lines = wrap(&printable(text), room(first.chars().count()), room(hanging));
+        let lines = wrap(&printable(text), room(columns(first)), room(hanging));
         self.write_hanging(first, hanging, &lines);
     }
 

@@ -6,7 +6,7 @@ use super::view::{ArmLimiter, ArmView, ExperimentView};
 use crate::number::NONE;
 
 /// Returns the facts about machine and servers: the distinct values of each arm in the order of its
-/// runs, with null for runs that lack the fact.
+/// runs. The last value is null if some runs of the arm lack the fact.
 pub(super) fn facts(view: &ExperimentView) -> Vec<Value> {
     let of_arm = |(arm, values): (&ArmView, &Vec<String>)| {
         let known = |value: &String| (value != NONE).then(|| value.clone());

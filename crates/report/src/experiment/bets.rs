@@ -114,8 +114,8 @@ fn summary<'v>(group: &[JudgedBet<'v>]) -> BetSummary<'v> {
     BetSummary { arm: first.arm, text, outcomes: group.iter().map(|one| one.outcome).collect() }
 }
 
-/// Returns the bets on all arms as sentences, each once. They name the arm if there are several.
-/// Before the first look, no bet is judged.
+/// Returns the bets on all arms as sentences, each once. The sentences name the arm if several arms
+/// are compared with the baseline. Before the first look, no bet is judged.
 pub(super) fn sentences(view: &ExperimentView) -> Vec<String> {
     if judged_bets(view).next().is_none() {
         return view.bets.iter().map(|bet| format!("{bet}: {NOT_JUDGED}")).collect();

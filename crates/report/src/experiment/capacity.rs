@@ -56,7 +56,8 @@ impl CapacityView {
         if found.sustained.is_none() && !self.misses_conditions() {
             return Status::Invalid;
         }
-        // An overload that the conditions allow is not a reason to doubt.
+        // The load generator worked in these trials. An overload that the conditions allow is a
+        // reason to doubt the value, but does not make it INVALID.
         let of_run = |trial| match RunVerdict::new(Self::objections_to(trial)).status() {
             Status::Invalid => Status::Suspect,
             other => other,
@@ -68,7 +69,8 @@ impl CapacityView {
         }
     }
 
-    /// Returns true if no value meets the conditions, or if the hold at the confirmed value failed.
+    /// Returns true if no value meets the conditions, if the hold at the confirmed value failed, or
+    /// if a condition that does not limit the load is not met at the confirmed value.
     pub(super) fn misses_conditions(&self) -> bool {
         let is_missed = |why: &Irregular| {
             matches!(
@@ -379,6 +381,9 @@ impl CapacityView {
             (true, _) => {
                 ", but a part of this load waits for connections. Raise the limit of connections \
                  of the server or the pool"
+            }
+            (false, _) if self.order.is_far_above_first(highest * 2.0) => {
+                ". Write a larger `first`"
             }
             (false, true) => ". Write a larger `highest`",
             (false, false) => ". Write a larger `highest`, and `max-connections` in the workload",
@@ -918,7 +923,7 @@ pub(super) mod tests {
     #[test]
     fn requests_of_all_valid_trials_together_confirm_a_value() {
         let mut view = search();
-        // 1.5 % of a short trial are beyond the bound.
+        // 1.5 % of the requests of a short trial are beyond the bound.
         let mut short = trial(740.0, Phase::Confirm(1), 30);
         let counted = ExceedanceCount { exceeded: 30, total: 2_000, dispersion: Some(1.0) };
         short.trial.measures = vec![Measure::Count(counted)];
@@ -1002,6 +1007,9 @@ pub(super) mod tests {
         let why = Irregular::NeverFails { highest: 740.0 };
         let text = view.irregularity_text(&why, RECORD);
         assert!(text.ends_with("larger `highest`"), "{text}");
+        view.order.first = 740.0 / 131_072.0;
+        let text = view.irregularity_text(&why, RECORD);
+        assert!(text.ends_with("larger `first`"), "{text}");
         view.trials.iter_mut().for_each(|it| it.limiter = Component::Connections);
         let words = "Irregular: every value up to 740/s passes, but a part of this load waits for \
                      connections. Raise the limit of connections of the server or the pool";

@@ -1,4 +1,4 @@
-//! The view of a comparison of recorded groups of runs.
+//! The view of a comparison between recorded groups of runs.
 
 use analyze::Status;
 use analyze::compare::{
@@ -76,8 +76,8 @@ impl ComparisonView {
         })
     }
 
-    /// Returns true if a declared metric, or a metric with a limit for its regression, could not be
-    /// compared.
+    /// Returns true if a declared metric, a metric with a limit for its regression, or a metric of
+    /// a repetition could not be compared.
     pub fn lacks_metric(&self) -> bool {
         let lacks_change = self.declared_changes().any(|(_, change)| change.compared.is_err());
         let repeated = self.repetitions.iter().flat_map(|(_, repetition)| &repetition.metrics);

@@ -152,7 +152,7 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     write_folded(out, &rows.folded, hidden);
 }
 
-/// Maximum number of lines of a kind on the first screen.
+/// Maximum number of lines of one kind on the first screen.
 const MOST_OF_KIND: usize = 3;
 
 /// The lines below the verdict.
@@ -165,7 +165,7 @@ struct AnswerLines {
 }
 
 impl AnswerLines {
-    /// Adds lines of a kind; the lines beyond [`MOST_OF_KIND`] are folded.
+    /// Adds lines of one kind; the lines beyond [`MOST_OF_KIND`] are folded.
     fn add(&mut self, label: &str, texts: impl IntoIterator<Item = String>) {
         let mut texts = texts.into_iter();
         self.first.extend(labelled_lines(label, texts.by_ref().take(MOST_OF_KIND)));

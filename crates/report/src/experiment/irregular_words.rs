@@ -36,8 +36,8 @@ pub(super) fn limited_by(limit: LoadLimit) -> String {
     }
 }
 
-/// Returns an overload that may sustain itself in words, with advice. The trials do not show the
-/// cause of the overload.
+/// Describes an overload that may sustain itself, with advice. The trials do not show the cause of
+/// the overload.
 pub(super) fn metastable(found: &Metastable) -> String {
     let Metastable { fails, answered_per_s, passes, connections, advised } = *found;
     let busy = connections.map_or_else(String::new, |busy| {

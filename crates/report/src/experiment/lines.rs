@@ -192,7 +192,7 @@ pub(super) fn explanation(view: &ExperimentView) -> Option<String> {
 /// Maximum number of rounds that are named.
 const MOST_ROUNDS: usize = 8;
 
-/// Names rounds, from 0: `round 3`, `rounds 1, 3, 4`.
+/// Names rounds, which are given from 0 and named from 1: `round 3`, `rounds 1, 3, 4`.
 fn rounds(rounds: impl Iterator<Item = u32>) -> String {
     let mut all: Vec<u32> = rounds.collect();
     // A round of a sweep has several runs of an arm.

@@ -26,9 +26,9 @@ pub(super) fn sentences<'c>(
     all
 }
 
-/// Returns the metric of the longest response or service time, for a quantile from p90 on of the
-/// same times; with it, the number of requests from which one is expected beyond the quantile: 100
-/// for p99. Returns `None` for every other metric.
+/// Returns, for a quantile from p90 on of response or service times, the metric of the longest of
+/// the same times, and the number of requests of which one is expected beyond the quantile: 100 for
+/// p99. Returns `None` for every other metric.
 fn longest_of(metric: &RunMetric) -> Option<(RunMetric, u64)> {
     let (statistic, quantity) = match metric.quantity {
         Quantity::Response(statistic) => (statistic, Quantity::Response(TimeStatistic::Max)),

@@ -7,7 +7,7 @@ use super::sentence;
 use crate::difference::shorten_pair;
 use crate::number::count;
 
-/// Maximum number of differences of a kind that are named.
+/// Maximum number of differences of one kind that are named.
 const MOST_DIFFERENCES: usize = 3;
 
 /// Returns the reason of an objection: the difference, and the group in which it was found.

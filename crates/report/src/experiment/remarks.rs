@@ -16,7 +16,7 @@ const MOST_ERRORS: usize = 8;
 /// Remarks on the jobs of an experiment's runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobRemarks {
-    /// Meaningless successes.
+    /// Meaningless successes: jobs without a due request, and statements without a row.
     pub(super) warnings: Vec<JobRemark<EmptySuccess>>,
     /// Errors by class and code, the most frequent first.
     pub(super) errors: Vec<JobRemark<ErrorSummary>>,

@@ -101,7 +101,7 @@ fn in_words(view: &CapacityView, finding: SearchFinding) -> String {
 
 #[cfg(test)]
 mod tests {
-    use analyze::capacity::{Boundary, Capacity, Interval, Irregular};
+    use analyze::capacity::{Boundary, Capacity, Interval, Irregular, RepetitionReason};
 
     use super::super::capacity::tests::search;
     use super::super::fixtures::{experiment, text_of};
@@ -251,5 +251,32 @@ mod tests {
         let line = repetition.lines().pop().unwrap();
         let words = "capacity: first 44,972–52,908/s, now 56,623–66,615/s: undecided; ";
         assert!(line.starts_with(words), "{line}");
+    }
+
+    #[test]
+    fn contract_of_the_document_has_every_reason() {
+        use RepetitionReason::{
+            AlwaysFails, BothFail, BothPass, ConfirmedAgain, Disjoint, NoBoundary, NotLocated,
+            Overlap, OverlapWithinError, PassesBeyond, Refuted,
+        };
+        let schema = include_str!("../../../../schemas/experiment.schema.json");
+        let schema: serde_json::Value = serde_json::from_str(schema).unwrap();
+        let place = "/properties/repetition/properties/capacity/properties/reason/enum";
+        let allowed = schema.pointer(place).unwrap().as_array().unwrap();
+        let reasons = [
+            Overlap,
+            OverlapWithinError,
+            NotLocated([true; 2]),
+            Disjoint,
+            Refuted,
+            PassesBeyond,
+            AlwaysFails,
+            ConfirmedAgain,
+            BothPass,
+            BothFail,
+            NoBoundary,
+        ];
+        let allowed: Vec<&str> = allowed.iter().filter_map(|name| name.as_str()).collect();
+        assert_eq!(allowed, reasons.map(RepetitionReason::name));
     }
 }

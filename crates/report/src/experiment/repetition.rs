@@ -30,8 +30,8 @@ pub struct RepetitionView {
     /// the line of each; `None` for a workload that lacks it. Changes of different workloads cannot
     /// contradict each other.
     pub work: Option<[Option<String>; 2]>,
-    /// True if both experiments made the same runs, as in virtual time with equal seeds. They
-    /// neither confirm nor contradict each other.
+    /// True if both experiments made the same runs, as in virtual time with equal seeds. Such
+    /// experiments neither confirm nor contradict each other.
     pub has_same_runs: bool,
 }
 
@@ -119,7 +119,8 @@ impl RepetitionView {
         of_metrics.map(|it| &mut it.outcome).chain(of_best).chain(of_search)
     }
 
-    /// Returns a line for each metric, for each best point, and for the search.
+    /// Returns a line about runs that are the same, and one about different workloads; then a line
+    /// for each metric, for each best point, for the search, and for the loads.
     pub(super) fn lines(&self) -> Vec<String> {
         let of_metrics = self.metrics.iter().map(|metric| metric.line(self.alpha));
         let of_search = self.capacity.iter().map(RepeatedCapacity::line);

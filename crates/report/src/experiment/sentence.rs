@@ -135,8 +135,8 @@ pub(super) fn declared_size(size: f64, scale: Scale) -> String {
     format!("{}{}", trimmed(&significant(size * 100.0)), unit(scale))
 }
 
-/// Returns the number of pairs that would be enough for an aim: `about 9 more pairs would decide
-/// the bet`.
+/// Returns the number of further pairs that would be enough for an aim: `about 9 more pairs would
+/// show on which side the change lies`.
 fn pairs_to_decide(pairs: Option<u32>, aim: &str) -> String {
     match pairs {
         Some(pairs) => format!("about {} would {aim}", count(pairs.into(), "more pair")),
@@ -219,7 +219,8 @@ pub(crate) fn signed(change: f64, scale: Scale) -> String {
     format!("{sign}{}", percent(change.abs(), scale))
 }
 
-/// Returns a size in percent, with three significant digits.
+/// Returns a size in percent or in percentage points, with three significant digits, but at most
+/// three decimals.
 pub(super) fn percent(size: f64, scale: Scale) -> String {
     let percent = size * 100.0;
     let digits = match percent.abs() {

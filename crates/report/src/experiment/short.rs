@@ -249,8 +249,8 @@ fn remarks(view: &ExperimentView, most: usize) -> Vec<Remark> {
     remarks
 }
 
-/// Returns the SLOs that were missed. If none was, and the numbers can be believed, returns one
-/// remark that all were met.
+/// Returns remarks on the SLOs that were missed. If none was, and the numbers can be believed,
+/// returns one remark that all were met.
 fn slos(view: &ExperimentView, most: usize) -> Vec<Remark> {
     let all: Vec<_> = view.arms.iter().flat_map(|arm| &arm.slos).collect();
     if view.capacity.is_some() || all.is_empty() {

@@ -117,7 +117,7 @@ fn left_out_note(rows: usize, declared: usize) -> Option<String> {
     (rows > 0).then(|| format!("{metrics}{declared} in the full answer"))
 }
 
-/// Returns the last steps of a search for saturation, which include the load that was found.
+/// Returns the last steps of a search for saturation, because the load is found at its end.
 fn steps(view: &ExperimentView, search: &SaturationView, most: usize) -> ShortTable {
     let baseline = view.arms.first().map_or("", |arm| &arm.name);
     let mut table = Table::new(search.columns()).with_optional_columns([

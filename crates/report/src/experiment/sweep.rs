@@ -378,6 +378,7 @@ pub(super) fn no_model(reason: NoResponseModel) -> String {
         NoResponseModel::Unusable(reason) => {
             format!("the point with one client is not usable: {}", unusable(reason))
         }
+        NoResponseModel::NoOtherPoint => "only the point with one client is usable".to_owned(),
         NoResponseModel::NoOverload => {
             "no rate exceeds the capacity: the plateau is unknown".to_owned()
         }

@@ -19,7 +19,7 @@ use super::terms::has_undecided_change;
 use super::view::ExperimentView;
 use crate::number::{NONE, significant};
 use crate::page::{Align, Cell, Table};
-use crate::text::bar;
+use crate::text::{bar, columns, cut_line};
 
 /// The quantiles in the table of points.
 const QUANTILES: [TimeStatistic; 3] = [TimeStatistic::P50, TimeStatistic::P95, TimeStatistic::P99];
@@ -106,11 +106,11 @@ fn chart(out: &mut AnswerText, sweep: &SweepView, curve: &ArmCurve) {
         return;
     }
     let labels: Vec<String> = curve.points.iter().map(|point| label(&point.value)).collect();
-    let widest = labels.iter().map(|label| width(label)).max().unwrap_or_default();
+    let widest = labels.iter().map(|label| columns(label)).max().unwrap_or_default();
     let room = WIDEST_BAR.min(PAGE_WIDTH.saturating_sub(widest + 30));
     let _ = writeln!(out, "\n{}", printable(&title));
     for (place, (label, value)) in labels.iter().zip(&values).enumerate() {
-        let pad = " ".repeat(widest - width(label));
+        let pad = " ".repeat(widest - columns(label));
         let standing = sweep::rank(curve, place);
         let drawn = match value {
             Some(value) => {
@@ -169,15 +169,7 @@ fn comparisons(out: &mut AnswerText, view: &ExperimentView, sweep: &SweepView) {
 
 /// Returns a value that is short enough for a column.
 fn label(value: &str) -> String {
-    let value = printable(value);
-    match value.chars().count() > LABEL_WIDTH {
-        true => value.chars().take(LABEL_WIDTH - 1).chain(['…']).collect(),
-        false => value.into_owned(),
-    }
-}
-
-fn width(text: &str) -> usize {
-    text.chars().count()
+    cut_line(&printable(value), LABEL_WIDTH)
 }
 
 #[cfg(test)]
@@ -282,5 +274,13 @@ mod tests {
         assert!(lines[0].ends_with(" 1,000") && lines[3].ends_with(NONE), "{out}");
         assert_eq!((length(lines[0]) * 20).abs_diff(length(lines[1])) / 20, 0, "{out}");
         assert!(length(lines[2]) < length(lines[1]), "{out}");
+    }
+
+    /// A name of twelve characters takes 24 columns of a terminal.
+    #[test]
+    fn label_of_wide_characters_has_twenty_columns_at_most() {
+        assert_eq!(label("shop"), "shop");
+        assert_eq!(label(&"日".repeat(12)), format!("{}…", "日".repeat(9)));
+        assert_eq!(label(&"x".repeat(21)), format!("{}…", "x".repeat(19)));
     }
 }

@@ -18,7 +18,7 @@ use super::terms::is_undecided;
 use super::view::{ArmView, ExperimentView};
 use super::{sweep, sweep_text};
 use crate::page::{Row, Table};
-use crate::text::Style;
+use crate::text::{Style, columns};
 
 /// Formats the answer of an experiment: the sentence first, then the question, bets, limiters,
 /// validity, metrics and pairs.
@@ -211,17 +211,17 @@ fn table(out: &mut AnswerText, table: &Table) {
     };
     let rows: Vec<Vec<String>> =
         [titles.collect()].into_iter().chain(table.rows.iter().map(texts)).collect();
-    let width = |column: usize| {
-        rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
-    };
+    let width =
+        |column: usize| rows.iter().map(|row| columns(&row[column])).max().unwrap_or_default();
     let widths: Vec<usize> = (0..table.columns.len()).map(width).collect();
     for row in &rows {
         let [cells @ .., last] = row.as_slice() else { continue };
         let mut line = String::from("  ");
         for (column, (cell, width)) in cells.iter().zip(widths.iter().copied()).enumerate() {
+            let blanks = " ".repeat(width - columns(cell));
             let _ = match column {
-                0 => write!(line, "{cell:<width$}  "),
-                _ => write!(line, "{cell:>width$}  "),
+                0 => write!(line, "{cell}{blanks}  "),
+                _ => write!(line, "{blanks}{cell}  "),
             };
         }
         out.row(&line, last);
@@ -237,9 +237,30 @@ mod tests {
     use super::super::html::experiment_html;
     use super::super::view::ArmLimiter;
     use super::*;
+    use crate::page::{Align, Cell};
 
     fn view(machine: Vec<MachineChange>) -> ExperimentView {
         ExperimentView { machine, ..experiment() }
+    }
+
+    #[test]
+    fn cells_after_a_name_of_wide_characters_stay_aligned() {
+        let mut of_names =
+            Table::new([("arm", Align::Left), ("runs", Align::Right), ("", Align::Left)]);
+        for name in ["plain", "日本語の仕事"] {
+            of_names.row([name, "12", "all"].map(Cell::from));
+        }
+        let mut out = AnswerText::new(&Style::PLAIN);
+        table(&mut out, &of_names);
+        let text = out.into_text();
+        let ends: Vec<usize> = text
+            .lines()
+            .filter_map(|line| line.find("12  "))
+            .zip(text.lines().skip(1))
+            .map(|(at, line)| columns(&line[..at]))
+            .collect();
+        assert_eq!(ends.len(), 2, "{text}");
+        assert_eq!(ends[0], ends[1], "{text}");
     }
 
     #[test]

@@ -74,8 +74,8 @@ pub struct ExperimentView {
     pub false_alarms: Option<FalseAlarms>,
     /// Remarks on the jobs of the runs with the state `counts`.
     pub remarks: JobRemarks,
-    /// The tables of these runs that were filled by inserts although the server has a faster
-    /// method.
+    /// The tables that were filled by inserts although the server has a faster method, in the runs
+    /// with the state `counts`.
     pub load_fallbacks: Vec<LoadFallback>,
     /// Notes: warnings, the times at which the experiment was continued, and notes of reviewers.
     pub notes: Vec<Note>,
@@ -95,7 +95,7 @@ pub struct ExperimentView {
 /// The state of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExperimentState {
-    /// The experiment took its last look.
+    /// The experiment took its last look, or its search has a result.
     Complete,
     /// The experiment was interrupted, or its process was killed.
     Interrupted,
@@ -174,7 +174,8 @@ impl ArmLimiter {
     }
 }
 
-/// Facts about the differences of an arm, other than whether they are in effect.
+/// Caveats about the differences of an arm. A difference that is known not to be in effect is not
+/// among them: it ends the experiment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EffectView {
     /// The keys of differences that were not read back from the server.

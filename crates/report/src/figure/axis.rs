@@ -33,7 +33,7 @@ pub enum Scale {
     /// Changes as fractions, by their ratios 1 + change: a doubling and a halving have equal
     /// lengths. Intervals of ratios, which are computed from logarithms, are symmetric.
     Ratio,
-    /// Fractions of requests q, as log 1/(1 − q): each further nine (0.9, 0.99, …) has the same
+    /// Fractions q of the requests, as log 1/(1 − q): each further nine (0.9, 0.99, …) has the same
     /// length.
     Tail,
     /// Seconds since time zero.
@@ -180,8 +180,8 @@ impl Axis {
     }
 
     /// Creates an axis with ticks at these values only, in ascending order, and with room next to
-    /// the outermost ones. `reach` is a further value that the axis includes. It is logarithmic if
-    /// most values would otherwise be close together at its lower end.
+    /// the outermost ones. `reach` is a further value that the axis includes. The axis is
+    /// logarithmic if most values would otherwise be close together at its lower end.
     pub(crate) fn at_values(title: &str, values: &[(f64, &str)], reach: Option<f64>) -> Axis {
         let all = values.iter().map(|(at, _)| *at).chain(reach);
         let low = all.clone().fold(f64::INFINITY, f64::min);
@@ -265,8 +265,9 @@ impl Axis {
         }
     }
 
-    /// Returns the position of a value between the ends of the axis, 0 to 1. `None` if it is NaN,
-    /// or has no position on a logarithmic axis.
+    /// Returns the position of a value between the ends of the axis, 0 to 1. A value beyond an end
+    /// has the position of that end. `None` if the value is NaN, or has no position on a
+    /// logarithmic axis.
     pub fn place(&self, value: f64) -> Option<f64> {
         let [from, to, value] = [self.from, self.to, value].map(|it| self.scale.coordinate(it));
         let place = (value - from) / (to - from);

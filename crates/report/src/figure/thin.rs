@@ -52,7 +52,8 @@ fn part_of(points: &[Point], most: usize) -> impl Fn(&Point) -> u64 {
     move |point| (((point.x - first) / spacing + 0.5) / size) as u64
 }
 
-/// Returns the weight of each point: half of the distance between its neighbours.
+/// Returns the weight of each point: half of the distance between its neighbours. For the first and
+/// the last point, it is the distance to the only neighbour.
 fn weights(points: &[Point]) -> Vec<f64> {
     let last = points.len() - 1;
     let weight = |place: usize| {

@@ -88,10 +88,7 @@ fn all_usages(run: &Run<'_>) -> Vec<Usage> {
 fn usages_of_servers(evidence: &Evidence) -> Vec<Usage> {
     let Some(server) = ObservedServer::of(evidence) else { return Vec::new() };
     let of = |component: &ObservedComponent, name: &str| {
-        let name = match &component.place {
-            Some(host) => format!("{name}, on {host}"),
-            None => name.to_owned(),
-        };
+        let name = with_host(name, component);
         let rates = processors_used(evidence, component, &PROCESSES)?;
         Some(Usage { name, stroke: Stroke::Solid, rates })
     };
@@ -104,15 +101,22 @@ fn usages_of_servers(evidence: &Evidence) -> Vec<Usage> {
     of(&server.processes, name).into_iter().chain(upstream).collect()
 }
 
+/// Returns a name with the other host on which the component was observed, if it was on one.
+fn with_host(name: &str, component: &ObservedComponent) -> String {
+    match &component.place {
+        Some(host) => format!("{name}, on {host}"),
+        None => name.to_owned(),
+    }
+}
+
 /// Returns the programs, other than the load generator and the database, that used the most
 /// processor time.
 fn usages_of_programs(evidence: &Evidence) -> Vec<Usage> {
     let mut found: Vec<Usage> = Vec::new();
     for observed in evidence.observed.iter().filter(|it| it.has_metric(program::USED)) {
-        let component = ObservedComponent::parse(&observed.component);
-        let Some(ObservedComponent { kind: ComponentKind::Program(name), .. }) = component else {
-            continue;
-        };
+        let Some(component) = ObservedComponent::parse(&observed.component) else { continue };
+        let ComponentKind::Program(name) = &component.kind else { continue };
+        let name = with_host(name, &component);
         let rates = rates_of(observed);
         if rates.mean >= NOTABLE {
             found.push(Usage { name, stroke: Stroke::Dashed, rates });

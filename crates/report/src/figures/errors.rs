@@ -1,5 +1,6 @@
 //! Errors by class over time.
 
+use analyze::TimeCourse;
 use base::Class;
 use base::units::grouped;
 
@@ -10,9 +11,10 @@ use crate::number::count;
 
 /// Returns the errors of all jobs by class.
 pub(super) fn figure(run: &Run<'_>) -> Figure {
+    let courses = run.courses_of_whole_jobs();
     let totals: Vec<(Class, u64)> = Class::ALL
         .into_iter()
-        .map(|class| (class, number(run, class)))
+        .map(|class| (class, number(&courses, class)))
         .filter(|(_, number)| *number > 0)
         .collect();
     let words = FigureTexts {
@@ -27,7 +29,7 @@ pub(super) fn figure(run: &Run<'_>) -> Figure {
     let mut legend = Vec::new();
     let mut most = 0.0f64;
     for (place, (class, _)) in totals.into_iter().enumerate() {
-        let points = course(run, class);
+        let points = errors_per_s(&courses, class);
         most = most.max(highest(points.iter().map(|point| point.y)));
         let (ink, stroke) = (Ink::Series(place), Stroke::Solid);
         marks.push(Mark::Steps { ink, stroke, points });
@@ -41,16 +43,16 @@ fn errors_of(errors: &[(Class, u64)], class: Class) -> u64 {
     errors.iter().filter(|(known, _)| *known == class).map(|(_, count)| count).sum()
 }
 
-fn number(run: &Run<'_>, class: Class) -> u64 {
-    let columns = run.courses.iter().flat_map(|course| &course.columns);
+fn number(courses: &[&TimeCourse], class: Class) -> u64 {
+    let columns = courses.iter().flat_map(|course| &course.columns);
     columns.map(|column| errors_of(&column.errors, class)).sum()
 }
 
 /// Returns the errors per second in each column, over all jobs.
-fn course(run: &Run<'_>, class: Class) -> Vec<Point> {
-    let Some(first) = run.courses.first() else { return Vec::new() };
+fn errors_per_s(courses: &[&TimeCourse], class: Class) -> Vec<Point> {
+    let Some(first) = courses.first() else { return Vec::new() };
     let point = |place: usize| {
-        let of_jobs = run.courses.iter().filter_map(|course| course.columns.get(place));
+        let of_jobs = courses.iter().filter_map(|course| course.columns.get(place));
         let errors: u64 = of_jobs.map(|column| errors_of(&column.errors, class)).sum();
         let column = &first.columns[place];
         let length = column.to.saturating_sub(column.from).as_secs_f64();

@@ -52,7 +52,7 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
     let cells = counted.iter().flat_map(|it| it.cells(stride, most)).collect();
     let mut marks = vec![Mark::Cells { ink, cells }];
     marks.extend(timeline::marks(run));
-    // Rows are whole pixels and therefore equally high.
+    // The axis ends at edges of rows, so that all rows are whole and equally high.
     let ends = [lowest / stride * stride, (highest / stride + 1) * stride].map(TimeClass::edge_ns);
     let y = Axis::logarithmic("response time, logarithmic", Unit::Time, ends);
     words.into_figure([run.time(), y], marks, legend(ink, most))

@@ -46,13 +46,14 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
 
 /// Times of the requests of a whole run, or of a column of the figure.
 struct Times<'a> {
-    /// Response times; the next field has the service times. Failed requests have neither.
+    /// Response times, with the ages of timeouts and of unsent requests. The next field has the
+    /// service times. Requests with other errors have neither.
     response: &'a Distribution,
     service: &'a Distribution,
     /// Mean wait and send lag of the requests that were sent, failed ones included.
     wait_ns: f64,
     send_lag_ns: f64,
-    /// True if some of the requests failed.
+    /// True if some of the requests ended in an error that is not a timeout.
     has_failures: bool,
 }
 

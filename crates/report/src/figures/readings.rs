@@ -12,7 +12,7 @@ use crate::figure::{
     with_clause,
 };
 
-/// Maximum number of points of a series of readings: the figures of a whole machine have many
+/// Maximum number of points in a series of readings: the figures of a whole machine have many
 /// series.
 const MOST_POINTS: usize = 120;
 
@@ -52,7 +52,7 @@ pub(super) fn of_metric<'a>(
 
 /// The growth of a counter per second.
 pub(super) struct Rates {
-    /// The growth between readings; NaN where it is unknown.
+    /// The growth per second between readings; NaN where it is unknown.
     pub(super) points: Vec<Point>,
     /// The extremes at each point, if readings represent several samples; otherwise empty.
     pub(super) extents: Vec<Extent>,
@@ -123,7 +123,7 @@ const SHORTEST_PERIOD: f64 = 0.5;
 
 /// Returns the readings without those that end a period that is too short. A period is compared
 /// with the previous period (the first with the next one) and with the median. A period that is too
-/// short becomes part of the next period; the last period becomes part of the previous one.
+/// short becomes part of the next period or, if it is the last one, of the previous period.
 pub(super) fn without_short_periods<T: Copy>(readings: &[T], at: impl Fn(&T) -> Nanos) -> Vec<T> {
     let length = |pair: &[T]| at(&pair[1]).saturating_sub(at(&pair[0])).0 as f64;
     let lengths: Vec<f64> = readings.windows(2).map(length).collect();

@@ -36,6 +36,13 @@ impl<'a> Run<'a> {
         jobs.map(|(account, (summary, course))| Job { account, summary, course })
     }
 
+    /// Returns the time courses of whole jobs, which together have every request once. The requests
+    /// of a part are also requests of its mix.
+    pub(super) fn courses_of_whole_jobs(&self) -> Vec<&'a TimeCourse> {
+        let courses = self.courses.iter().zip(self.view.evidence.plan.jobs_and_parts());
+        courses.filter(|(_, either)| !either.is_part()).map(|(course, _)| course).collect()
+    }
+
     /// Returns the axis of the whole run.
     pub(super) fn time(&self) -> Axis {
         Axis::time(0.0, self.view.evidence.end().as_secs_f64())

@@ -2,6 +2,7 @@
 //! generator, events, the start and end of jobs, and checkpoints of databases.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use analyze::Observed;
 use base::Nanos;
@@ -86,30 +87,13 @@ fn warm_up(run: &Run<'_>) -> Vec<Mark> {
     if to > 0.0 { vec![period] } else { Vec::new() }
 }
 
-/// Returns the periods in which a target refused connections. A period without an end lasts to the
-/// end of the run.
+/// Returns the periods in which a target refused connections.
 fn outages(run: &Run<'_>) -> Vec<Mark> {
-    let evidence = &run.view.evidence;
-    let mut marks = Vec::new();
-    let mut began: Option<Nanos> = None;
-    let mut close = |from: Nanos, to: Nanos| {
-        let [from, to] = [from, to].map(|at| at.as_secs_f64());
-        marks.push(Mark::Period { ink: Ink::Bad, from, to, label: "outage".to_owned() });
+    let period = |outage: Range<Nanos>| {
+        let [from, to] = [outage.start, outage.end].map(|at| at.as_secs_f64());
+        Mark::Period { ink: Ink::Bad, from, to, label: "outage".to_owned() }
     };
-    for event in &evidence.events {
-        match (event.kind, began) {
-            (EventKind::OutageBegan, None) => began = Some(event.at),
-            (EventKind::OutageEnded, Some(from)) => {
-                close(from, event.at);
-                began = None;
-            }
-            _ => {}
-        }
-    }
-    if let Some(from) = began {
-        close(from, evidence.end());
-    }
-    marks
+    run.view.evidence.outages().into_iter().map(period).collect()
 }
 
 fn stalls(run: &Run<'_>) -> Vec<Mark> {

@@ -24,7 +24,8 @@ const LAST_SECTIONS: [Section; 3] = [
     Section { id: "repeat", title: "Plan, and how to repeat it" },
 ];
 
-/// Prefixes of the names of the figures next to the answer: one figure for each.
+/// First parts of the names of figures that may be next to the answer, in the order of preference.
+/// At most one figure is shown for each.
 const FIRST_FIGURES: [&str; 7] =
     ["throughput", "response", "percentiles", "time-parts", "queue", "loads", "cpu"];
 
@@ -78,7 +79,8 @@ fn divide_figures<'f>(
     (figures(first), figures(others))
 }
 
-/// Returns true if the name of a figure begins with this prefix, and the figure is not empty.
+/// Returns true if the name of a figure, up to its first dot, is `beginning`, and the figure is not
+/// empty.
 fn is_filled(figure: &Figure, beginning: &str) -> bool {
     figure.name.split('.').next() == Some(beginning) && figure.missing.is_none()
 }
@@ -120,8 +122,8 @@ fn verdict(out: &mut Document, page: &Page) {
     objections(out, &verdict.objections);
 }
 
-/// Writes the suspect or invalid checks: the first one, and the others folded, as they would push
-/// the figures below the first screen.
+/// Writes the suspect or invalid checks. If more than one follows the first, the others are folded,
+/// because they would push the figures below the first screen.
 fn objections(out: &mut Document, lines: &[Line]) {
     let is_check = |line: &Line| !line.label.is_empty();
     let first = lines.iter().skip(1).position(is_check).map_or(lines.len(), |place| place + 1);

@@ -86,7 +86,7 @@ pub(super) fn requests(counts: &Counts) -> String {
     text
 }
 
-/// Formats the errors that are timeouts or accepted, in brackets.
+/// Formats the numbers of timeouts and of accepted errors, in parentheses; empty if both are zero.
 fn details(counts: &Counts) -> String {
     let details = join_occurring([
         (counts.timeouts, count(counts.timeouts, "timeout")),

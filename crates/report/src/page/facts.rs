@@ -66,8 +66,8 @@ fn divide_facts(
     (differing, others)
 }
 
-/// Returns the target and the name of a setting that differs from the default; `None` for any other
-/// fact.
+/// Returns the target and the name of a setting that a server reported as changed; `None` for any
+/// other fact. The value of such a setting may still equal its default.
 fn target_and_setting(name: &str) -> Option<(&str, &str)> {
     let target = target_of(name);
     Some((target, database_rest(name, database::SETTING)?))

@@ -41,12 +41,14 @@ impl Headline {
         Headline { ending: end_of_run(view), answers, remarks: remarks(view) }
     }
 
-    /// Returns the first answers; the last line counts the others.
+    /// Returns all answers if they are few; otherwise the first ones, followed by a line that says
+    /// how many more there are.
     pub fn first_answers(&self) -> Vec<Line> {
         first_of(&self.answers, |more| Line::new("", more).in_tone(Tone::Strong))
     }
 
-    /// Returns the first remarks; the last one counts the others.
+    /// Returns all remarks if they are few; otherwise the first ones, followed by a remark that
+    /// says how many more there are.
     pub fn first_remarks(&self) -> Vec<Remark> {
         first_of(&self.remarks, Remark::note)
     }

@@ -33,7 +33,7 @@ const TIME_CELL: Cell = Cell::Number(Quantity::Time(0.0));
 /// quantile means little without it.
 const DROPPED_COLUMNS: [&str; 7] = ["stddev", "p90", "p99.9", "p95", "mean", "max", "p50"];
 
-/// Explanation of the rows of a table of times.
+/// Explanation of the rows in a table of times.
 const ROWS_EXPLANATION: &str =
     "response = send lag + wait + service, counted from the intended start";
 

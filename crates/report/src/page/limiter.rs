@@ -143,7 +143,8 @@ fn answer(view: &View, limiter: &Limiter) -> Vec<Remark> {
     remarks
 }
 
-/// Returns the sources that were not observed.
+/// Returns remarks on the sources that were not observed. Sources whose loss is not always reported
+/// are named only if no limiter was found.
 fn missing_sources(view: &View, limiter: &Limiter) -> Vec<Remark> {
     let (needed, others): (Vec<_>, Vec<_>) =
         limiter.unseen.iter().partition(|it| is_always_reported(view, words::unseen_source(it)));

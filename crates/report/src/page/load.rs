@@ -137,8 +137,8 @@ fn limiter(load: &LoadSection) -> Vec<Remark> {
     }
 }
 
-/// Returns the sources that could not be observed during loads that were long enough, except those
-/// that were not observed during the run either.
+/// Returns remarks on the sources that could not be observed during loads that were long enough,
+/// except those that were not observed during the run either.
 fn missing_sources(view: &View) -> impl Iterator<Item = Remark> {
     let of_run = &view.summary.limiter.unseen;
     let long = view.summary.loads.iter().filter(|load| load.took >= SHORTEST_LOAD);

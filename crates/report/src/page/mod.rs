@@ -102,7 +102,7 @@ pub struct Page {
 /// The position of the verdict in an answer for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerdictPosition {
-    /// Before all numbers, which cannot be trusted.
+    /// Before all numbers, because they cannot be trusted.
     First,
     /// After the headline.
     AfterHeadline,

@@ -24,7 +24,7 @@ use crate::view::View;
 /// Maximum number of jobs with a block each. If there are more, each has a row in a table.
 const MOST_BLOCKS: usize = 10;
 
-/// Maximum number of bins of the distribution of a job.
+/// Maximum number of bins in a job's distribution.
 const MOST_BINS: usize = 8;
 
 /// Maximum number of notes of reviewers.

@@ -9,7 +9,7 @@ use crate::words;
 /// The verdict on the credibility of the numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VerdictSection {
-    /// Gravest finding.
+    /// Gravest status of a check.
     pub status: Status,
     /// Word for the status.
     pub word: &'static str,
@@ -19,7 +19,7 @@ pub struct VerdictSection {
     pub tally: String,
     /// All checks.
     pub checks: Vec<CheckRow>,
-    /// Checks that did not pass, the gravest first, each with its remedy.
+    /// Suspect or invalid checks, the gravest first, each with its remedy.
     pub objections: Vec<Line>,
     /// Checks that could not be made, with the reasons; empty if there was nothing to judge.
     pub not_possible: Vec<Line>,
@@ -83,7 +83,7 @@ pub(crate) fn tone(status: Status) -> Tone {
     }
 }
 
-/// Counts the checks by finding: `8 checks passed, 1 not possible here`.
+/// Counts the checks by status: `8 checks passed, 1 not possible here`.
 fn tally(verdict: &Verdict) -> String {
     let number = |status| verdict.with(status).count() as u64;
     let mut tally = vec![format!("{} passed", count(number(Status::Pass), "check"))];
@@ -99,7 +99,7 @@ fn tally(verdict: &Verdict) -> String {
     tally.join(", ")
 }
 
-/// Returns the checks that did not pass, the gravest first, each with its remedy.
+/// Returns the suspect or invalid checks, the gravest first, each with its remedy.
 fn objections(verdict: &Verdict) -> Vec<Line> {
     let mut lines = Vec::new();
     for status in [Status::Invalid, Status::Suspect] {
@@ -112,7 +112,7 @@ fn objections(verdict: &Verdict) -> Vec<Line> {
     lines
 }
 
-/// Returns the checks that could not be made. Checks with the same reason share a line.
+/// Returns lines on the checks that could not be made. Checks with the same reason share a line.
 fn not_possible(verdict: &Verdict) -> impl Iterator<Item = Line> {
     let mut reasons: Vec<(&Check, Vec<&str>)> = Vec::new();
     for check in verdict.with(Status::NotPossible) {

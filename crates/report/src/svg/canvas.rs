@@ -130,7 +130,7 @@ impl Canvas {
     }
 }
 
-/// Describes a figure for readers who cannot see it: caption, axes, series and labels.
+/// Describes a figure for readers who cannot see it: caption, axes and series.
 fn description(figure: &Figure) -> String {
     if let Some(missing) = &figure.missing {
         return missing.clone();

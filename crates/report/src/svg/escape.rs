@@ -2,8 +2,9 @@
 
 use base::is_terminal_control;
 
-/// Escapes a text for content and quoted attributes of XML and HTML. Line ends become blanks, and
-/// characters that are invisible or would reverse other text become their codes: `[U+202E]`.
+/// Escapes a text for content and quoted attributes of XML and HTML. Line ends and tabs become
+/// blanks. Characters that are invisible or would reverse other text become their codes:
+/// `[U+202E]`.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {

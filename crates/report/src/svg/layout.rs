@@ -25,7 +25,7 @@ pub(super) const LINE: f64 = 16.0;
 /// Maximum width of the labels of a vertical axis, in pixels.
 const WIDEST_LABEL: f64 = 170.0;
 
-/// Height of a line of a label of a vertical axis, in pixels.
+/// Height of a line in the label of a vertical axis, in pixels.
 pub(super) const LABEL_LINE_HEIGHT: f64 = 14.0;
 
 /// Maximum number of letters of a short word that should not be alone on a line: `of`, `at`, `in`.

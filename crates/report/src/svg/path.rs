@@ -1,6 +1,6 @@
-//! Paths of shapes, in few bytes. If every point of a path is a position on the axes, which the
-//! script of a page can replace by others, each position is relative to the previous one. The
-//! outline of a symbol is relative to the symbol's point.
+//! Paths of shapes, in few bytes. An outline begins at an absolute position, and each further
+//! position is relative to the previous one. The script of a page can move these positions to other
+//! axes. The outline of a symbol is relative to the symbol's point, and keeps its size.
 
 /// A point in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -7,7 +7,7 @@ use crate::figure::{Figure, Mark, Point};
 /// Height of small texts, in pixels.
 pub(super) const SMALL: f64 = 10.0;
 
-/// Distance of the rows of small texts, in pixels.
+/// Distance between the rows of small texts, in pixels.
 const ROW_DISTANCE: f64 = 11.0;
 
 /// Minimum distance between two texts in a row, in pixels.

@@ -161,8 +161,8 @@ fn achieved(finding: &Sending) -> String {
     match finding {
         Sending::AllSent => "every due request was sent".to_owned(),
         Sending::Short { job, share } => format!(
-            "{:.1} % of the due requests of [{job}] were never sent: its times cover only the \
-             others",
+            "{:.1} % of the due requests of [{job}] were never sent: their response times \
+             count only until they were given up",
             share * 100.0
         ),
     }

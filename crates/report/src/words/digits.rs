@@ -2,7 +2,7 @@
 
 use crate::number::{fixed, significant};
 
-/// Formats a number with three significant digits, and at most three decimals.
+/// Formats a number with three significant digits; below 1, with two or three decimals.
 pub(super) fn number(value: f64) -> String {
     match value.abs() {
         size if size >= 1.0 => significant(value),

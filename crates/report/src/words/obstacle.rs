@@ -79,7 +79,7 @@ fn reason_of_observation(obstacle: ObservationObstacle) -> String {
         ObservationObstacle::Spinning => "with --spin, a thread is busy even while it waits",
         ObservationObstacle::ThreadsUnreadable => "/proc/self/task/*/schedstat could not be read",
         ObservationObstacle::ThreadsReadOnce => {
-            "the run was too short: threads are sampled once a second"
+            "the run was too short for two samples of its threads"
         }
         ObservationObstacle::ProcessorsUnreadable => "/proc/stat could not be read",
         ObservationObstacle::NamedTargetNotIdentified => {

@@ -12,9 +12,9 @@ const REPORT: &str = "report this with the record: it is a bug in the load gener
                       database can cause";
 
 /// The remedy for such a fault if its check has a limit that chance exceeds in two of 1,000 runs.
-const REPEAT_OR_REPORT: &str = "run it again with another `--seed`: chance does this in two of \
-                                1,000 runs. If this happens again, report it with the record: it \
-                                is a bug in the load generator";
+const REPEAT_OR_REPORT: &str = "run again with another `--seed`: chance does this in at most two \
+                                of 1,000 runs. If it recurs, report it with the record: it is a \
+                                bug in the load generator";
 
 /// The remedy for a server that went away or refused connections.
 const READ_LOG: &str = "look in the server's log for why it refused connections, and run again";

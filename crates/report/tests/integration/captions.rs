@@ -1,13 +1,14 @@
 //! The captions of figures.
 
 use analyze::{Distribution, TimeColumn, TimeCourse};
-use base::Nanos;
+use base::{Class, Nanos};
 use record::{Event, EventKind, Kind, SampleRange};
 use report::View;
+use report::figure::Mark;
 
 use crate::cases;
 use crate::observed::observed;
-use crate::support::histogram;
+use crate::support::{Case, histogram};
 
 /// Returns a time course of one-second parts, given by the start of each in seconds and its
 /// response times.
@@ -88,4 +89,26 @@ fn every_caption_is_one_sentence() {
 fn caption_of_a_single_request_names_no_half() {
     let one = caption(&[(20, &[Nanos::from_millis(9)])]);
     assert_eq!(one, "The only response time is 9.00 ms, of a request that was due at about 20 s.");
+}
+
+#[test]
+fn errors_of_a_mix_count_once() {
+    let mix = "duration = 60s\nwarmup = 10s\n[all]\nmix = a: 1, b: 1\nrate = 100\n\
+               [a]\nquery = select 1\n[b]\nquery = select 2\n[c]\nquery = select 3\nrate = 10\n";
+    let view = Case::new(mix).view();
+    let failing = |failed: u64| {
+        let mut course = course(&[(20, &[Nanos::from_millis(1)])]);
+        course.columns[0].errors = vec![(Class::Timeout, failed)];
+        course
+    };
+    // The mix, its two parts, and the job `c`.
+    let figures = report::figures(&view, &[5, 3, 2, 4].map(failing));
+    let figure = figures.iter().find(|figure| figure.name == "errors").unwrap();
+    let expected = "9 errors over the whole run, warm-up included: 9 timeout.";
+    assert_eq!(figure.sentence(), expected);
+    let heights = figure.marks.iter().find_map(|mark| match mark {
+        Mark::Steps { points, .. } => Some(points.iter().map(|point| point.y).collect::<Vec<_>>()),
+        _ => None,
+    });
+    assert_eq!(heights, Some(vec![9.0]));
 }

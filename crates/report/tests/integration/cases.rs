@@ -296,7 +296,7 @@ pub(crate) fn loads() -> Case {
         unseen: Vec::new(),
         fallback: None,
     };
-    let points = vec![point(1, 36_000), point(2, 69_000), point(3, 96_000)];
+    let points = vec![point(1, 36_000), point(2, 69_000), point(3, 95_000)];
     let grows = |component: &str, metric: &str, per_s: f64| analyze::Observed {
         component: component.to_owned(),
         metric: metric.to_owned(),

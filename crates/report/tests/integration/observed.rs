@@ -5,7 +5,7 @@ use analyze::{Component, Observed, TimeCourse};
 use base::Nanos;
 use record::{Event, EventKind};
 use report::Page;
-use report::figure::{Figure, Mark};
+use report::figure::{Figure, Ink, Mark};
 
 use crate::cases;
 use crate::support::Case;
@@ -251,6 +251,18 @@ fn server_processes_of_a_proxy_are_not_called_database() {
 }
 
 #[test]
+fn program_on_another_host_has_the_name_of_the_host() {
+    let mut case = observed();
+    for component in ["program backup", "db1/program backup"] {
+        case.grow(component, "used", 0.5);
+    }
+    let figures = figures(case);
+    let legend = find(&figures, "cpu").legend.iter().map(|it| it.text.as_str());
+    let programs: Vec<&str> = legend.filter(|name| name.contains("backup")).collect();
+    assert_eq!(programs, ["backup", "backup, on db1"]);
+}
+
+#[test]
 fn checkpoints_are_marked_in_figures_over_time() {
     let marked = |metrics: &[&str]| {
         let mut case = observed();
@@ -306,6 +318,31 @@ fn caption_counts_omitted_items() {
     let (drawn, note) = caption(41, 36);
     assert_eq!(note, format!("{} events and 41 checkpoints.", 36 - drawn));
     assert!((20..=24).contains(&drawn), "{drawn}");
+}
+
+/// Each lane reports the outages of each server, and two lanes may report them in any order.
+#[test]
+fn overlapping_outages_are_one_area_until_the_last_of_them_ends() {
+    use EventKind::{OutageBegan as Began, OutageEnded as Ended};
+    let event = |(second, kind): (u64, EventKind)| Event {
+        at: Nanos::from_secs(second),
+        account: None,
+        kind,
+        error: None,
+        text: String::new(),
+    };
+    let within = [(20, Began), (22, Began), (25, Ended), (30, Ended)];
+    let out_of_order = [(40, Began), (42, Ended), (41, Began), (44, Ended)];
+    let mut case = observed();
+    let changes = within.into_iter().chain(out_of_order).chain([(50, Began)]);
+    case.evidence.events = changes.map(event).collect();
+    let figures = figures(case);
+    let area = |mark: &Mark| match mark {
+        Mark::Period { ink: Ink::Bad, from, to, .. } => Some([*from, *to]),
+        _ => None,
+    };
+    let areas: Vec<[f64; 2]> = find(&figures, "cpu").marks.iter().filter_map(area).collect();
+    assert_eq!(areas, [[20.0, 30.0], [40.0, 44.0], [50.0, 60.0]]);
 }
 
 #[test]

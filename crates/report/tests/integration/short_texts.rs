@@ -12,7 +12,7 @@ use crate::support::{Case, Traffic, check as compare, short_text, text};
 /// A screen of a terminal.
 const SCREEN: Style = Style { color: false, width: 80 };
 
-/// Maximum number of lines of the answer of one job.
+/// Maximum number of lines in the answer of one job.
 const MOST_LINES: usize = 40;
 
 /// Returns the short text in one line.

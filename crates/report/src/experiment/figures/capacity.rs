@@ -168,9 +168,9 @@ impl JudgedCondition<'_> {
     }
 }
 
-/// Draws trials: the shape and the colour show the outcome; a hollow shape is a trial of the
-/// bracket or the shrink phase, and a ring or a square surrounds a trial of the confirmation or the
-/// hold.
+/// Draws trials. The shape and the colour show the outcome. A hollow shape is a trial of the
+/// bracket or the shrink phase. A ring surrounds a trial of the confirmation, and a square a trial
+/// of the hold.
 fn write_trials(
     marks: &mut Vec<Mark>,
     legend: &mut Vec<LegendEntry>,
@@ -283,7 +283,8 @@ fn boundary(judged: &JudgedCondition<'_>) -> Figure {
     }
 }
 
-/// Returns the figure of all trials by a condition; `is_first` is true for the binding condition.
+/// Returns the figure of all trials by a condition; `is_first` is true for the binding condition
+/// or, if none is binding, for the first condition.
 fn trials(judged: &JudgedCondition<'_>, is_first: bool) -> Figure {
     let placed: Vec<PlacedTrial<'_>> = judged.placed_trials().collect();
     let values = placed.iter().map(|it| it.trial.trial.value);

@@ -11,7 +11,8 @@ use super::readable::highest_readable;
 use crate::figure::{Axis, Extent, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Symbol, Unit};
 use crate::number::significant;
 
-/// Largest end of an interval for which the axis is extended, as a multiple of the largest value.
+/// Maximum to which the axis is extended for the ends of intervals, as a multiple of the largest
+/// value.
 const MOST_HEADROOM: f64 = 1.3;
 
 /// Maximum number of small dots in a figure, each for one second of a run.
@@ -121,8 +122,8 @@ fn fold(values: &[f64]) -> f64 {
     values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max)
 }
 
-/// Returns the upper end of the axis: the largest value of a run, raised to the ends of the
-/// intervals unless these are very wide.
+/// Returns the upper end of the axis: the largest value of a run, raised to the largest end of an
+/// interval, but at most to [`MOST_HEADROOM`] times that value.
 fn highest(series: &[Series<'_>], positions: &Positions, limit: f64) -> f64 {
     let mut all: Vec<f64> = Vec::new();
     let mut ends: Vec<f64> = Vec::new();

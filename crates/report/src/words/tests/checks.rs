@@ -311,7 +311,8 @@ fn of_schedules() -> Vec<ExpectedSentence> {
         (
             Finding::Achieved(Sending::Short { job: read(), share: 0.012 }),
             SUSPECT,
-            "1.2 % of the due requests of [read] were never sent: its times cover only the others",
+            "1.2 % of the due requests of [read] were never sent: their response times count only \
+             until they were given up",
         ),
         (
             Finding::Arrivals(Irregularity { job: read(), index: 0.5 }),

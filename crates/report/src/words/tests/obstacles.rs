@@ -140,7 +140,7 @@ fn of_observation() -> Vec<(Obstacle, &'static str)> {
         (O::WatcherEnded, "the thread that detects stalls ended early"),
         (O::Spinning, "with --spin, a thread is busy even while it waits"),
         (O::ThreadsUnreadable, "/proc/self/task/*/schedstat could not be read"),
-        (O::ThreadsReadOnce, "the run was too short: threads are sampled once a second"),
+        (O::ThreadsReadOnce, "the run was too short for two samples of its threads"),
         (O::ProcessorsUnreadable, "/proc/stat could not be read"),
         (
             O::NamedTargetNotIdentified,
