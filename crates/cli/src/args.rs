@@ -424,7 +424,7 @@ pub(crate) struct HistoryArgs {
     pub(crate) json: bool,
 }
 
-/// The usual address of pages.
+/// The default address of pages.
 const SERVE: &str = "127.0.0.1:8600";
 
 /// The records to show in a browser.

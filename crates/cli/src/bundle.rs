@@ -49,10 +49,10 @@ struct Limits {
     files: usize,
 }
 
-/// A reason why files are not packed.
+/// A reason for which files are not packed.
 #[derive(Debug)]
 pub(crate) enum PackError {
-    /// The files, or their number, are too large for an archive.
+    /// The files are too large or too many for an archive.
     TooLarge,
     /// A file cannot be read, or the archive cannot be written.
     Failed(io::Error),
@@ -78,7 +78,8 @@ pub(crate) fn fits(path: &str) -> bool {
 /// Packs files of a folder, by their paths in it, below the folder `top` of a new archive.
 ///
 /// # Errors
-/// A file cannot be read, the files are too large for an archive, or the archive cannot be written.
+/// A file cannot be read, the files are too large or too many for an archive, or the archive cannot
+/// be written.
 pub(crate) fn pack(folder: &Path, files: &[String], top: &str, to: File) -> Result<(), PackError> {
     pack_within(LIMITS, folder, files, top, to)
 }
@@ -156,7 +157,7 @@ fn folder_of_large_files(set: Option<OsString>) -> PathBuf {
     }
 }
 
-/// A reason why no record is taken out of an archive.
+/// A reason for which no record is taken out of an archive.
 #[derive(Debug)]
 enum UnpackError {
     /// The file cannot be read, or is not an archive.
@@ -326,7 +327,7 @@ mod tests {
             Ok(fs::read_to_string(&unpacked.record).unwrap())
         }
 
-        /// Writes an archive with an entry of any kind.
+        /// Writes an archive with one entry of this kind, whose content is `abc`.
         fn entry(&self, to: &str, kind: tar::EntryType, path: &str, link: &str) {
             let file = File::create(self.at(to)).unwrap();
             let mut builder = Builder::new(GzBuilder::new().write(file, Compression::fast()));
@@ -399,7 +400,7 @@ mod tests {
             changed[at] ^= 1;
             fs::write(place.at("changed.tar.gz"), &changed).unwrap();
             let read = place.unpacked("changed.tar.gz");
-            // The time and the system of the writer, in the header, do not matter.
+            // The first ten bytes are the gzip header. Its time and its system do not matter.
             let is_as_it_was = at < 10 && read.as_deref() == Ok("r.assay");
             assert!(read.is_err() || is_as_it_was, "{at}: {read:?}");
         }
@@ -444,7 +445,8 @@ mod tests {
             assert!(matches!(packed, Err(PackError::TooLarge)), "{limits:?}");
             assert!(place.is_refused(limits, "a.tar.gz"), "{limits:?}");
         }
-        // Zeros after the end of the archive, whose checksum is not read.
+        // Zeros after the end of the archive also count: they exceed the limit before the checksum
+        // of the compressed file is read.
         let file = File::create(place.at("c.tar.gz")).unwrap();
         let mut longer = GzBuilder::new().write(file, Compression::fast());
         let mut tar =

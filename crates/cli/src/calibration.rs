@@ -9,7 +9,8 @@ use report::Style;
 
 use crate::findings::{table, table_within};
 
-/// Returns the tables; the last line names the file in which the result is stored.
+/// Returns the tables. The last line names the file in which the result is stored, or says that it
+/// is not stored.
 pub(crate) fn text(
     calibrated: &CalibrationResult,
     target: Option<&str>,

@@ -17,7 +17,7 @@ use crate::stderr;
 #[derive(Debug)]
 pub(crate) struct Complaint {
     text: String,
-    /// The exit status of a program that ends with this message.
+    /// The exit code of a program that ends with this message.
     exit: Exit,
 }
 
@@ -31,7 +31,7 @@ impl Complaint {
         Complaint { text, exit: Exit::Usage }
     }
 
-    /// Changes the exit status, which is [`Exit::Usage`] otherwise.
+    /// Changes the exit code, which is [`Exit::Usage`] otherwise.
     pub(crate) fn with_exit(self, exit: Exit) -> Complaint {
         Complaint { exit, ..self }
     }
@@ -56,7 +56,8 @@ impl Complaint {
         Complaint { text: self.text.replace(&temporary, &name), ..self }
     }
 
-    /// Creates the error that the operating system refuses a thread for a purpose.
+    /// Creates the error about a thread that the operating system does not start; `purpose` says
+    /// what the thread is for.
     pub(crate) fn of_thread(purpose: &str, error: &io::Error) -> Complaint {
         Complaint::new(format!("cannot start a thread for {purpose}: {error}"))
             .help("end other programs, or allow more threads: `ulimit -u` shows the limit")
@@ -101,7 +102,7 @@ impl Complaint {
         text.split_once("\n  = help: ").map_or(text, |(sentence, _)| sentence)
     }
 
-    /// Returns the exit status of a program that ends with this message.
+    /// Returns the exit code of a program that ends with this message.
     pub(crate) fn exit(&self) -> Exit {
         self.exit
     }

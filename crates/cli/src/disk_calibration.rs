@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::findings::table_within;
 
-/// The name and version of the document.
+/// The name and version of the format of the document.
 const SCHEMA: &str = "assay.disk/1";
 
 /// Returns the document.

@@ -25,7 +25,8 @@ pub(crate) use state::{Interruption, ReportInterval};
 use state::{Phase, Shared, State};
 pub(crate) use watcher::Watcher;
 
-/// The display of a run. Dropping it without [`Display::finish`] leaves the terminal unchanged.
+/// The display of a run. Without [`Display::finish`], its thread runs until the program ends, and
+/// the live table stays on the terminal.
 pub(crate) struct Display {
     shared: Arc<Shared>,
     display_thread: Mutex<Option<JoinHandle<()>>>,
@@ -60,12 +61,12 @@ impl Display {
         Display::of(ProgressStyle::Silent, State::of_experiment(ask))
     }
 
-    /// Records the next run of an experiment.
+    /// Stores the next run of an experiment, until [`Display::watch_run`] shows it.
     pub(crate) fn expect_run(&self, order: &Order) {
         *self.next.lock().expect("nothing panics here") = Some(State::of(order));
     }
 
-    /// Shows the run that [`Display::expect_run`] recorded, with its live figures.
+    /// Shows the run that [`Display::expect_run`] stored, with its live figures.
     pub(crate) fn watch_run(&self, live: LiveView) {
         let next = self.next.lock().expect("nothing panics here").take();
         if let Some(next) = next {
@@ -108,7 +109,8 @@ impl Display {
         self.shared.lock().live = Some(live);
     }
 
-    /// Announces the end of the run: within the live table, if there is one.
+    /// Announces the end of the run: within the live table if there is one, otherwise in a line on
+    /// stderr.
     pub(crate) fn announce_end(&self, ending: Interruption) {
         if let Some(line) = self.shared.lock().announce_end(ending) {
             stderr::write(&format!("\n{line}\n"));
@@ -116,7 +118,8 @@ impl Display {
         self.shared.changed.notify_all();
     }
 
-    /// Ends the display: removes the live table and prints the failures of the run.
+    /// Ends the display: removes the live table, and prints failures that did not stop the run as
+    /// warnings.
     pub(crate) fn finish(&self) {
         self.shared.lock().finished = true;
         self.shared.changed.notify_all();

@@ -1,4 +1,5 @@
-//! The exit codes, which `docs/command-line.md` lists; the first that applies is used.
+//! The exit codes. `docs/command-line.md` lists them in their order of precedence: the first one
+//! that applies is used.
 
 use std::process::ExitCode;
 
@@ -6,16 +7,16 @@ use analyze::{Status, Summary};
 use record::EndKind;
 use report::{ComparisonView, ExperimentView};
 
-/// The exit status of the program.
+/// The exit code of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// Success.
     Success,
-    /// A threshold was missed.
+    /// A threshold was missed, a limit was exceeded, or a repetition contradicted the first answer.
     Missed,
     /// An error in usage, file or statement, before anything was measured.
     Usage,
-    /// The run is INVALID, or SUSPECT with `--strict`.
+    /// The answer is INVALID, or SUSPECT with `--strict`, or lacks a declared metric.
     Invalid,
     /// The target was unreachable at the start, or from some point to the end.
     Unreachable,
@@ -23,7 +24,7 @@ pub(crate) enum Exit {
     Interrupted,
 }
 
-/// The parts of an answer that decide its exit status, in addition to the verdict.
+/// The parts of an answer that decide its exit code, in addition to the verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ExitConditions {
     /// True if a declared metric could not be compared.
@@ -33,7 +34,7 @@ struct ExitConditions {
 }
 
 impl Exit {
-    /// Returns the exit status of a run, for callers that check nothing else.
+    /// Returns the exit code of a run, from the way in which it ended and from its verdict.
     pub(crate) fn of_run(ended: Option<EndKind>, summary: &Summary, strict: bool) -> Exit {
         match ended {
             Some(EndKind::Interrupted) => Exit::Interrupted,
@@ -50,7 +51,7 @@ impl Exit {
         }
     }
 
-    /// Returns the exit status of a verdict, however the run ended.
+    /// Returns the exit code of a verdict, however the run ended.
     pub(crate) fn of_verdict(summary: &Summary, strict: bool) -> Exit {
         let missed = summary.jobs.iter().flat_map(|job| &job.slos).any(|slo| !slo.met);
         match summary.verdict.status() {
@@ -61,14 +62,14 @@ impl Exit {
         }
     }
 
-    /// Returns the exit status of an experiment. A failed bet is a result, not a failure.
+    /// Returns the exit code of an experiment. A failed bet is a result, not a failure.
     pub(crate) fn of_experiment(view: &ExperimentView, strict: bool) -> Exit {
         let conditions =
             ExitConditions { lacks_metric: view.is_refused(), is_missed: view.misses_slo() };
         Exit::of_conditions(view.verdict(), strict, conditions)
     }
 
-    /// Returns the exit status of a comparison of records.
+    /// Returns the exit code of a comparison of records.
     pub(crate) fn of_comparison(view: &ComparisonView, strict: bool) -> Exit {
         let conditions = ExitConditions {
             lacks_metric: view.lacks_metric(),
@@ -89,7 +90,7 @@ impl Exit {
         }
     }
 
-    /// Returns the exit code.
+    /// Returns the exit code as a number.
     pub(crate) fn code(self) -> u8 {
         match self {
             Exit::Success => 0,

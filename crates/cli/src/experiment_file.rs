@@ -25,7 +25,7 @@ pub(crate) struct ExperimentFile {
     pub(crate) source: SourceText,
     /// The path of the file.
     pub(crate) path: PathBuf,
-    /// Access to the files below the folder of this file.
+    /// Access to files: those below the folder of this file or, with `--allow-files`, all files.
     pub(crate) files: Files,
     /// The other files that were read with this one.
     pub(crate) parts: Vec<PathBuf>,
@@ -190,8 +190,8 @@ fn reason_unobserved(
     unobserved_cpu(owner, &target, &arm.plan.observe, is_virtual)
 }
 
-/// Warns of bets on processor time, and of a best point that is chosen by processor time, if it
-/// cannot be observed in an arm. Neither would be judged.
+/// Warns of bets on processor time, and of a best point that is chosen by processor time, if this
+/// time cannot be observed in an arm. Neither would be judged.
 fn warn_of_unobserved_metrics(file: &ExperimentFile, is_virtual: bool) {
     let reason = |metric: &RunMetric| {
         let Quantity::Cpu(owner, _) = metric.quantity else { return None };
@@ -223,7 +223,8 @@ fn warn_of_unused_url(args: &FileArgs, experiment: &Experiment) {
     }
 }
 
-/// Refuses an arm whose runs would last until an interrupt. A search gives its trials a length.
+/// Refuses an arm whose runs would last until an interrupt. A capacity search is never refused,
+/// because it gives its trials a length.
 fn refuse_endless(file: &ExperimentFile, arm: &Arm) -> Result<(), Complaint> {
     let plan = &arm.plan;
     let ends = plan.duration.is_some() || plan.jobs.iter().all(Job::ends_by_itself);
@@ -238,8 +239,9 @@ fn refuse_endless(file: &ExperimentFile, arm: &Arm) -> Result<(), Complaint> {
     }
 }
 
-/// Refuses an arm that sets a parameter with a password, or whose statements, programs or settings
-/// contain a password: an answer and its record show the differences of arms.
+/// Refuses an arm that sets a secret parameter, or whose statements, programs or settings contain a
+/// password: an answer and its record show the differences of arms. Also refuses a password in
+/// `restore`.
 fn refuse_secrets(file: &ExperimentFile, arm: &Arm) -> Result<(), Complaint> {
     let is_secret = |one: &&Difference| match one {
         Difference::Param { name, .. } if arm.plan.is_secret(name) => true,

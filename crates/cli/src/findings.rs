@@ -4,7 +4,7 @@ use lab::selftest::{Depth, Finding, Mutation};
 use report::Style;
 use serde_json::{Value, json};
 
-/// The name and version of the document.
+/// The name and version of the format of the document.
 const SCHEMA: &str = "assay.selftest/1";
 
 /// A completed self-test.
@@ -159,7 +159,7 @@ pub(crate) fn table<const N: usize>(rows: &[[String; N]], left_aligned: &[usize]
     format_columns(rows, &Vec::from_iter(0..N), left_aligned)
 }
 
-/// Formats these columns of rows.
+/// Formats the given columns of rows.
 fn format_columns<const N: usize>(
     rows: &[[String; N]],
     columns: &[usize],

@@ -107,7 +107,7 @@ fn parse_switch(name: &str, text: &str) -> Result<bool, String> {
 }
 
 fn unknown_flag(flags: &[Flag], name: &str) -> String {
-    // The text after a misspelled flag without a space could be a value.
+    // A long unknown name may contain a value that follows the flag without a space.
     let shown = if name.len() <= 40 { name } else { "…" };
     match closest(name, flags.iter().map(|flag| flag.name)) {
         Some(near) => format!("unknown flag --{shown}; did you mean --{near}?"),

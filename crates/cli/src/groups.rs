@@ -100,7 +100,8 @@ impl RunIdentity {
     fn is_same(&self, other: &RunIdentity) -> bool {
         match self.record == other.record {
             true => self.number == other.number,
-            // Arms of one experiment may have the same figures in virtual time.
+            // Only runs of different records are compared by their evidence: arms of one experiment
+            // may have the same figures in virtual time.
             false => self.evidence == other.evidence,
         }
     }
@@ -243,10 +244,10 @@ impl Groups {
         Ok(())
     }
 
-    /// Returns the group of an arm `R.assay#ARM` of an experiment that was read.
+    /// Returns the group of an arm `R.assay#ARM` that is among the arguments.
     ///
     /// # Errors
-    /// The experiment was not read, or has no such arm.
+    /// The record cannot be read, the experiment has no such arm, or no argument names the arm.
     pub(crate) fn group_of_arm(&mut self, text: &str) -> Result<ArmId, Complaint> {
         let (file, name) = split_arm(text).unwrap_or((text, ""));
         let path = Path::new(file);

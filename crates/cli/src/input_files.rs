@@ -57,7 +57,7 @@ fn inputs(file: &WorkloadFile) -> Vec<FileToRead> {
 
 /// A reader of the files of one run or experiment.
 struct InputReader {
-    /// The folder of the first file.
+    /// The folder of the workload file or experiment file, to which recorded paths are relative.
     folder: PathBuf,
     /// Values that no recorded text may contain.
     secrets: Vec<Secrets>,
@@ -85,7 +85,8 @@ impl InputReader {
         all.map(|path| FileToRead { path: path.to_owned(), is_secret }).collect()
     }
 
-    /// Reads every file once. Pipes cannot be read again and are left out.
+    /// Reads every file once. Pipes, which cannot be read again, and files that no longer exist are
+    /// left out.
     fn read(&self, mut named: Vec<FileToRead>) -> Result<Vec<InputFile>, Complaint> {
         named.sort_by(|one, other| one.path.cmp(&other.path));
         named.dedup_by(|one, other| one.path == other.path);
@@ -138,7 +139,8 @@ struct Content {
     bytes: u64,
     /// SHA-256 of the file, in hexadecimal.
     sha256: String,
-    /// Beginning of the file, up to [`LONGEST_KEPT_TEXT`].
+    /// Beginning of the file, at most [`LONGEST_KEPT_TEXT`] bytes; the whole file if it is not
+    /// longer.
     beginning: Vec<u8>,
 }
 

@@ -11,7 +11,8 @@ use workload::{Feed, JobOrPart, Plan};
 /// Checks the input files of a plan; returns warnings about them.
 ///
 /// # Errors
-/// Files that cannot be read, have a malformed line, or are not regular files in virtual time.
+/// Files that cannot be read, have a malformed line or too few fields, or are not regular files in
+/// virtual time.
 pub(crate) fn check(
     plan: &Plan,
     files: &Files,

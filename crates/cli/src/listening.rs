@@ -52,7 +52,8 @@ impl ServedPages {
         }
     }
 
-    /// Returns the sentence about other machines that can reach the address.
+    /// Returns the part of the warning about a public address that says what users of other
+    /// machines can do.
     fn warning(self) -> &'static str {
         match self {
             ServedPages::Records => {
@@ -70,7 +71,7 @@ impl ServedPages {
 /// Listens at an address, and warns if other machines can reach it.
 ///
 /// # Errors
-/// The address is in use, not of this machine, or not known.
+/// The address is in use, not of this machine, or not known; or the kernel gives no random token.
 pub(crate) fn bind(listen: &ListenAddress, served: ServedPages) -> Result<Server, Complaint> {
     let token = (served != ServedPages::Metrics).then(Token::random).transpose();
     let token = token.map_err(|error| {

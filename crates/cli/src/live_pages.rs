@@ -20,11 +20,11 @@ use crate::stderr;
 /// viewer is still connected: ten seconds.
 const QUIET_REFRESHES: u32 = 40;
 
-/// Longest time until the viewers of a run know that it has ended.
+/// Longest wait, after the end of a run, until its viewers have received the last event.
 const VIEWER_GRACE: Duration = Duration::from_secs(1);
 
-/// The path of a run's record, known from the creation of the record on: of several runs that begin
-/// at once, each gets a different name.
+/// The path of a run's record, set when the run has ended. The path is not known before the record
+/// is created, because several runs that begin at once get different names.
 type CreatedRecord = Arc<OnceLock<PathBuf>>;
 
 /// The pages of a run in progress.
@@ -149,7 +149,7 @@ impl LiveServers {
         Ok(LiveServers { run, metrics })
     }
 
-    /// Returns true if there are metrics.
+    /// Returns true if metrics are served.
     pub(crate) fn have_metrics(&self) -> bool {
         self.metrics.is_some()
     }
@@ -182,8 +182,8 @@ pub(crate) struct LiveViewers {
 }
 
 impl LiveViewers {
-    /// Sets the path of the record that was created for the run, before the end of the run is
-    /// shown.
+    /// Sets the path of the record that was created for the run. Called before the display
+    /// finishes, because the last event names the record.
     pub(crate) fn name_record(&self, record: &Path) {
         // There is one record, so the name is set once.
         let _ = self.record.set(record.to_owned());

@@ -1,6 +1,6 @@
 //! The memory of the allocator while records are read.
 
-/// Size of the block whose release makes the allocator keep freed memory.
+/// Size of the block whose release makes the allocator keep freed memory, in bytes.
 const BLOCK_SIZE: usize = 16 << 20;
 
 /// Makes the allocator keep the memory of a histogram for the next one. The C library returns freed

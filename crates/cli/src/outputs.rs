@@ -72,7 +72,8 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// and the other outputs.
 ///
 /// # Errors
-/// Two keys or options name the same file; the first such pair is reported.
+/// Two keys or options name the same file; the first such pair is reported. If the record is known:
+/// a results file may not be created.
 pub(crate) fn check_distinct(file: &WorkloadFile, outputs: &Outputs<'_>) -> Result<(), Complaint> {
     let mut protected = protected_files(file);
     protected.extend(outputs.record.map(|path| ProtectedFile::new(path, "the record of the run")));
@@ -115,7 +116,7 @@ fn protected_files(file: &WorkloadFile) -> Vec<ProtectedFile> {
     feeds.chain(databases(&file.plan)).chain(more).chain(workload).collect()
 }
 
-/// Returns the files of databases inside this process.
+/// Returns the files of the databases that this process itself opens, those of SQLite.
 fn databases(plan: &Plan) -> impl Iterator<Item = ProtectedFile> {
     let named = plan.targets.iter().map(|named| &named.target);
     plan.target.iter().chain(named).flat_map(database)
@@ -156,8 +157,8 @@ fn log_collision(log: &OpLogPlan, what: &str) -> Complaint {
         .help("name a file that nothing else needs")
 }
 
-/// Returns true if two paths lead to the same file; a file that does not exist is identified by its
-/// folder.
+/// Returns true if two paths lead to the same regular file; a file that does not exist is
+/// identified by its folder and its name.
 pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     match (std::fs::metadata(one), std::fs::metadata(other)) {
         // A pipe or device may be opened several times.

@@ -106,7 +106,7 @@ fn warn_of_password(url: Option<&Url>) {
     }
 }
 
-/// Warns of a URL on the command line that no job uses.
+/// Warns of a URL on the command line that the plan does not use.
 fn warn_of_unused_url(args: &FileArgs, plan: &Plan) {
     if args.url.is_some() && !plan.uses(JobTarget::Main) {
         let sentence = "no job uses the target of the command line: every job of the file has a \

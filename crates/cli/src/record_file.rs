@@ -28,7 +28,7 @@ impl RecordFile {
     /// read yet.
     ///
     /// # Errors
-    /// A bundle is damaged or too large, or has no record.
+    /// A bundle is damaged or too large, or does not hold exactly one record.
     pub(crate) fn open(argument: &Path) -> Result<RecordFile, Complaint> {
         let unpacked =
             archive::is_compressed(argument).then(|| bundle::unpack(argument)).transpose()?;
@@ -70,7 +70,7 @@ impl RecordFile {
     /// Reads the answer of an experiment. The answer names the record as the command line does.
     ///
     /// # Errors
-    /// The file is not the record of an experiment, or is damaged.
+    /// The file is not the record of an experiment, is damaged, or its question cannot be read.
     pub(crate) fn experiment(&self) -> Result<ExperimentView, Complaint> {
         Ok(self.view_of(&RecordedExperiment::read(self.path())?))
     }

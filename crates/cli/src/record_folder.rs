@@ -29,10 +29,10 @@ use crate::memory;
 use crate::record_identity::RecordIdentity;
 use crate::recorded_experiment::{EXPERIMENT, RecordedExperiment};
 
-/// End of the names of records.
+/// Extension of the names of records, without its dot.
 const SUFFIX: &str = "assay";
 
-/// Number of levels of folders that are searched.
+/// Number of levels of folders that are searched, the named folder included.
 const MAX_DEPTH: usize = 8;
 
 /// The records of a folder.
@@ -498,7 +498,7 @@ fn arm_of(recorded: &RecordedExperiment, arm: ArmId) -> RecordedArm {
     RecordedArm { name, differences: recorded.differences(arm) }
 }
 
-/// Returns the record of a capacity search; `None` if no trial counts.
+/// Returns the record of a capacity search; `None` if there is no trial or no result.
 fn record_of_search(
     recorded: &RecordedExperiment,
     search: &RecordedSearch,

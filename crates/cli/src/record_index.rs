@@ -22,7 +22,7 @@ const MAX_INDEX_SIZE: u64 = 64 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileKey {
     size: u64,
-    /// Time of its last change, in nanoseconds since 1970.
+    /// Time of the file's last change (`ctime`), in nanoseconds since 1970.
     changed: i64,
 }
 

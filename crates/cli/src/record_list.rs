@@ -95,7 +95,8 @@ impl RecordList {
         let SearchResult { files: found, folders } = self.search()?;
         // After a panic, the index may lack entries, which does no harm.
         let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
-        // A file that could not be read may be readable now: too many files were open, say.
+        // A file that could not be read may be readable now, for example if too many files were
+        // open.
         let is_known = |file: &&FoundFile| {
             let row = index.get(&file.name, file.key);
             row.is_some_and(|row| row.state != RowState::Unreadable)

@@ -48,8 +48,8 @@ pub(crate) fn split_arm(text: &str) -> Option<(&str, &str)> {
     existing.or_else(|| text.rsplit_once('#'))
 }
 
-/// Returns the files that match a glob: `*` matches any characters of a name except a leading dot,
-/// `?` matches one.
+/// Returns the files that match a glob: `*` matches any characters of a name, and `?` matches one.
+/// Neither matches a leading dot, nor a name that is not UTF-8.
 fn glob(text: &str) -> Result<Vec<PathBuf>, Complaint> {
     let mut found = vec![PathBuf::from(if text.starts_with('/') { "/" } else { "" })];
     for pattern in text.split('/').filter(|part| !part.is_empty()) {

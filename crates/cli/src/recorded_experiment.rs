@@ -54,7 +54,7 @@ pub(crate) struct RecordedExperiment {
     pub(crate) saturation: Option<NextSaturationStep>,
     /// The capacity search, if the experiment is one.
     pub(crate) search: Option<RecordedSearch>,
-    /// Facts about the experiment.
+    /// Facts, files, notes and excerpts of the experiment.
     content: ExperimentContent,
 }
 
@@ -134,7 +134,7 @@ impl RecordedExperiment {
         self.fact(LABEL)
     }
 
-    /// Returns a fact about the experiment.
+    /// Returns a fact about the experiment; `None` if the record does not have the fact.
     pub(crate) fn fact(&self, key: &str) -> Option<&str> {
         self.content.fact(key)
     }
@@ -155,7 +155,7 @@ impl RecordedExperiment {
         &self.content.excerpts
     }
 
-    /// Returns the reason why the experiment has no answer; `None` if its last look was taken.
+    /// Returns the reason for which the experiment has no answer; `None` if it is complete.
     pub(crate) fn unfinished(&self) -> Option<Unfinished> {
         match self.fact(STATE) {
             Some("complete") => None,
@@ -176,7 +176,9 @@ impl RecordedExperiment {
         self.outline.arms.iter().all(|arm| arm.differences.iter().any(has_url))
     }
 
-    /// Returns the evidence of an arm's runs for its declared differences.
+    /// Returns the remarks about an arm's declared differences: those that the arm's first run that
+    /// counts does not confirm, TLS that ends before the server, and a target that leads to the
+    /// database of the baseline.
     pub(crate) fn effect(&self, arm: ArmId) -> ArmEffect {
         let url = |arm: ArmId| self.differences(arm).into_iter().find(|(key, _)| key == URL_KEY);
         let baseline = ArmId::BASELINE;

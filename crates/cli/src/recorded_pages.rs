@@ -16,7 +16,7 @@ use crate::record_names::RecordName;
 use crate::timed_mutex::TimedMutex;
 use crate::user;
 
-/// Maximum number of rows of a page of the list.
+/// Maximum number of rows on a page of the list.
 const MOST_ROWS: usize = 1_000;
 
 /// Maximum number of words of a search; further words are ignored.

@@ -1,4 +1,5 @@
-//! Signal handling: the first Ctrl-C ends the run cleanly, the second at once.
+//! Signal handling: the first Ctrl-C ends the run cleanly, the second ends it at once, and the
+//! third ends the program without waiting for the run.
 
 use std::io;
 use std::sync::Arc;
@@ -88,7 +89,7 @@ fn listen_with(
     thread.map(drop).map_err(|error| Complaint::of_thread("signals", &error))
 }
 
-/// Installs the handlers.
+/// Installs the handlers. SIGHUP gets none if the program was started with this signal ignored.
 fn install_handlers() -> io::Result<Signals> {
     let signals = Signals::new([SIGINT, SIGTERM])?;
     if !ignores_hangup() {

@@ -13,7 +13,7 @@ use base::{printable, without_passwords};
 /// Prefix of each line of a message except the first.
 const INDENT: &str = "  ";
 
-/// Writes one line.
+/// Writes a text as one line, with control characters and passwords of URLs replaced.
 pub(crate) fn line(text: &str) {
     write(&format!("{}\n", without_passwords(&printable(text))));
 }

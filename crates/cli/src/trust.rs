@@ -1,9 +1,10 @@
 //! The permissions of a workload file on this machine.
 //!
 //! A workload file may come from an untrusted source. Without a flag it reads files below its own
-//! folder, creates new files below the folder of the record, and sends statements to databases;
-//! docs/trust.md describes the remaining risks. Anything else needs the user's permission:
-//! `--allow-commands` for programs, `--allow-files` for files elsewhere and for passwords.
+//! folder, creates new files below the folder of the record, opens databases and certificates below
+//! the current folder, and sends statements to databases; docs/trust.md describes the remaining
+//! risks. Anything else needs the user's permission: `--allow-commands` for programs,
+//! `--allow-files` for files elsewhere and for passwords.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -89,11 +90,11 @@ fn programs(plan: &Plan, is_url_typed: bool) -> Vec<String> {
     all.map(|program| printable(&program).into_owned()).collect()
 }
 
-/// Refuses a workload file whose URLs name files outside its folder, a Unix socket, or servers that
-/// would receive a password not meant for them.
+/// Refuses a workload file whose URLs name files outside the current folder, a Unix socket, or
+/// servers that would receive a password not meant for them.
 ///
 /// # Errors
-/// A URL names such a file or server. The error names the URL and the flag that allows it.
+/// A URL names such a file, socket or server. The error names the URL and the flag that allows it.
 pub(crate) fn check_files(file: &WorkloadFile, args: &FileArgs) -> Result<(), Complaint> {
     if args.allow_files {
         return Ok(());
@@ -141,8 +142,8 @@ pub(crate) fn warn_of_secret_settings(args: &FileArgs, plan: &Plan) {
     }
 }
 
-/// Refuses an arm whose URL options name files outside the folder, or a Unix socket. The options
-/// come from the file, even if the URL was given on the command line.
+/// Refuses an arm whose URL options name files outside the current folder, or a Unix socket. The
+/// options come from the file, even if the URL was given on the command line.
 ///
 /// # Errors
 /// An option names such a file or socket. The error names the option and the flag that allows it.
@@ -172,7 +173,7 @@ pub(crate) fn check_options(
 /// Refuses a remote server that would receive a password not bound to one server: from the
 /// environment, or from a line of the password file for any host.
 fn refuse_password(file: &WorkloadFile, key: &str, target: &Target) -> Result<(), Complaint> {
-    let is_set = std::env::var_os(PASSWORD_VARIABLE).is_some();
+    let is_set = std::env::var_os(PASSWORD_VARIABLE).is_some_and(|password| !password.is_empty());
     let (password, remedy) = if is_given_a_password(target) && is_set {
         (format!("the password in {PASSWORD_VARIABLE}"), "unset the variable")
     } else if let Some(path) = lab::password_file_for_any_host(target) {
@@ -202,7 +203,7 @@ fn targets(plan: &Plan, is_url_typed: bool) -> Vec<(String, &Target)> {
     main.into_iter().chain(named).collect()
 }
 
-/// Returns true if a remote server would receive the password from the environment.
+/// Returns true if a remote server would receive a password that is set in the environment.
 fn is_given_a_password(target: &Target) -> bool {
     match &target.endpoint {
         Endpoint::Network { password: None, addresses, .. } => {

@@ -27,7 +27,7 @@ impl UnpackedFiles {
     ///
     /// # Errors
     /// The record does not contain the text of a file, and the current folder does not have the
-    /// same file; or a file lies outside of the folder of the first file.
+    /// same file; or a file lies outside of the folder of the workload.
     pub(crate) fn unpack(files: &[InputFile], name: &Path) -> Result<UnpackedFiles, Complaint> {
         let is_recorded = |name: &Path| files.iter().any(|file| Path::new(&file.path) == name);
         let names = [name, Path::new(EXPERIMENT)];

@@ -23,7 +23,7 @@ impl WorkloadFolder {
     }
 }
 
-/// Returns the folder of a file.
+/// Returns the folder of a file; `.` for a name without a folder.
 pub(crate) fn folder_of(path: &Path) -> PathBuf {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.unwrap_or(Path::new(".")).to_owned()

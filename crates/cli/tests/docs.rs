@@ -60,7 +60,7 @@ impl Page {
         blocks
     }
 
-    /// Returns the lines outside of blocks with their numbers, inline code blanked out.
+    /// Returns the lines outside of fenced and indented blocks, with their numbers from 1.
     fn prose(&self) -> Vec<(usize, String)> {
         let mut prose = Vec::new();
         let mut inside = false;
@@ -365,7 +365,7 @@ fn step_complaints(folder: &Path, page: &Page, step: &Step) -> Vec<String> {
     }
     let place = format!("{}:{}: `assay {}`", page.name, step.line, tried.join(" "));
     let is_wrong = match step.depends_on_the_machine() {
-        // The verdict of a run of a tenth of a second depends on the machine, so each of these
+        // The verdict on a run of a tenth of a second depends on the machine, so each of these
         // codes is accepted.
         true => ![0, 1, 3].contains(&ran.code),
         false => ran.code != step.code,

@@ -18,8 +18,8 @@ use crate::exit::Exit;
 use crate::workload_folder::folder_of;
 use crate::{memory, outputs};
 
-/// The width of an answer outside a terminal, and the maximum width on a terminal. Longer lines are
-/// hard to read, and tables need no more.
+/// The width of an answer outside a terminal, and the maximum width on a terminal, in columns.
+/// Longer lines are hard to read, and tables need no more.
 const WIDTH: usize = 100;
 
 /// The width of a short answer outside a terminal, in columns: the width of a screen.
@@ -164,8 +164,8 @@ pub(crate) fn check_cases(args: &AnswerArgs, record: &Path) -> Result<(), Compla
     created.map_err(|error| outputs::cannot_write(path, &error, "--junit"))
 }
 
-/// Writes test cases to the new file of `--junit`, if it is given. The answer has already been
-/// printed, so it is not lost if the file cannot be written.
+/// Writes test cases to the new file of `--junit`, if this option is given. The answer has already
+/// been printed, so it is not lost if the file cannot be written.
 pub(crate) fn write_cases(
     args: &AnswerArgs,
     suite: impl FnOnce() -> TestSuite,
@@ -214,8 +214,8 @@ fn style_with_default_width(other: usize) -> Style {
     Style { color: is_styled(is_terminal), width }
 }
 
-/// Returns the width of an answer on a terminal with this many columns; if the terminal does not
-/// report them, the value of `COLUMNS` is used.
+/// Returns the width of an answer on a terminal with this many columns. If the terminal does not
+/// report them, the value of `COLUMNS` is used; `None` if that is missing or not a positive number.
 fn width(reported: Option<u16>, set: Option<&str>) -> Option<usize> {
     let reported = reported.or_else(|| set?.trim().parse().ok()).filter(|columns| *columns > 0);
     reported.map(|columns| usize::from(columns).min(WIDTH))
@@ -242,7 +242,7 @@ pub(crate) fn open(path: &Path, run: Option<u32>) -> Result<Archive, RecordError
 
 /// A run with its open record.
 pub(crate) struct RecordedRun {
-    /// The run.
+    /// The evidence of the run, with its verdict.
     pub(crate) view: View,
     archive: Archive,
 }
@@ -253,7 +253,7 @@ impl RecordedRun {
         lab::time_courses(&self.archive, &self.view.evidence)
     }
 
-    /// Reads the files that were read before the run.
+    /// Reads the input files of the run, as its record contains them.
     pub(crate) fn inputs(&self) -> Result<Vec<InputFile>, RecordError> {
         self.archive.files()
     }

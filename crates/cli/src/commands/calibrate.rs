@@ -133,7 +133,8 @@ fn print_answer(
     }
 }
 
-/// Prints why a calibration failed and returns the exit code.
+/// Prints the problem and returns its exit code, if the user interrupted a calibration or its
+/// server cannot be reached. Returns any other problem as the error.
 fn report_failure(problem: &Problem) -> Result<Exit, Complaint> {
     let exit = match problem {
         Problem::Unreachable(_) => Exit::Unreachable,

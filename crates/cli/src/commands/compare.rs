@@ -9,7 +9,7 @@ use analyze::compare::{
 };
 use archive::RecordError;
 use base::{SourceText, closest};
-use lab::comparison::{ComparedRun, differing_facts};
+use lab::comparison::{ComparedRun, comparable_differing_facts};
 use lab::experiment::{DifferenceKind, DifferenceScope, UndeclaredDifference, mark_incomparable};
 use report::figure::Figure;
 use report::{
@@ -219,7 +219,7 @@ fn arms(groups: &Groups, argument: &Argument) -> Vec<String> {
     recorded.names.iter().zip((0..).map(ArmId)).map(described).collect()
 }
 
-/// Refuses limits on metrics that the runs do not have.
+/// Refuses limits that cannot be judged, such as those on metrics that the runs do not have.
 fn check_limits(
     limits: &[RegressionLimit],
     groups: &Groups,
@@ -231,8 +231,9 @@ fn check_limits(
     limits.iter().try_for_each(|limit| check_limit(&limit.metric, figures, saturated))
 }
 
-/// Refuses a limit on a metric that a run does not have, or on an offered rate. The throughput of a
-/// saturated job may be limited: an arm may complete less than the offered rate.
+/// Refuses a limit on a metric that a run does not have, on a metric that several jobs or tables
+/// have, or on an offered rate. The throughput of a saturated job may be limited: an arm may
+/// complete less than the offered rate.
 fn check_limit(
     metric: &RunMetric,
     figures: &RunFigures,
@@ -373,8 +374,7 @@ fn experiment_of(groups: &Groups, pair: [ArmId; 2]) -> Option<usize> {
     (arm?.experiment == experiment).then_some(experiment)
 }
 
-/// Returns true if groups are compared that are arms of one experiment, and if these arms may
-/// differ in several keys.
+/// Returns true if compared groups are arms of one experiment that may differ in several keys.
 fn has_several_differences(groups: &Groups, pairing: &GroupPairing) -> bool {
     let has_several = |pair: [ArmId; 2]| {
         let experiment = experiment_of(groups, pair);
@@ -444,8 +444,8 @@ fn machine_views(
         let [baseline, own] = arms_of(groups, pair);
         let compared = comparison.arms.iter().find(|arm| [arm.baseline, arm.arm] == pair);
         let arms = &recorded.results.comparison.as_ref()?.arms;
-        // With several executions, no pair here consists of arms of one execution: the comparison
-        // in the record of that execution is used.
+        // With several executions, `comparison` compares arms of different executions. For two arms
+        // of one execution, the comparison in the record of that execution is used.
         let compared = compared.or_else(|| arms.iter().find(|arm| arm.arm == own))?;
         let compared = ArmComparison { baseline, arm: own, ..compared.clone() };
         let change = recorded.results.machine_between(&recorded.design, &compared, pair[1])?;
@@ -464,7 +464,7 @@ fn fact_differences(groups: &Groups, pair: [ArmId; 2]) -> Vec<DifferenceView> {
         groups.group(group).runs.iter().map(|run| &run.run).collect::<Vec<&ComparedRun>>()
     };
     let [baseline, arm] = pair;
-    let facts = differing_facts(arm, &runs(baseline), &runs(arm)).into_iter();
+    let facts = comparable_differing_facts(arm, &runs(baseline), &runs(arm)).into_iter();
     facts.map(|one| experiment::difference_view(baseline, &one)).collect()
 }
 
@@ -473,7 +473,8 @@ struct JudgedMetrics {
     bets: Vec<Bet>,
     metrics: Vec<RunMetric>,
     deltas: Deltas,
-    /// The job whose load saturates the baseline, if its experiment has searched for this load.
+    /// The job whose load saturates the baseline, if the baseline's experiment has searched for
+    /// this load.
     saturated: Option<String>,
 }
 
@@ -512,7 +513,7 @@ impl JudgedMetrics {
     }
 }
 
-/// Returns the runs of a baseline and of a group: pairs, if they are arms of one experiment.
+/// Returns the runs of a baseline and of a group: as pairs, if both are arms of one experiment.
 fn sample(groups: &Groups, pair: [ArmId; 2]) -> ArmSample<'_> {
     let [baseline, arm] = pair;
     let [own, other] = pair.map(|of| groups.group(of));

@@ -94,7 +94,7 @@ pub(crate) fn dbbench(args: &DbbenchArgs) -> Result<Exit, Complaint> {
     let op_log = stats.map(|path| OpLogPlan { path, format: OpFormat::DbbenchStats });
     let command = command(&run);
     let command = Box::new(|_: &Plan| command);
-    // The server's log must show only statements that dbbench would send.
+    // Observation would add statements to the server's log that dbbench does not send.
     let run_mode =
         RunMode { progress_style, op_log, command, needs_jobs: false, observes_database: false };
     Ok(run::run_workload(&run, run_mode)?.exit)
@@ -278,7 +278,7 @@ impl FlagOptions {
                 }
             }
             "max-idle-conns" | "max-sample-count" => _ = parse_whole_number(value)?,
-            _ => {}
+            _ => unreachable!("FLAGS has no `{name}`"),
         }
         if matches!(name, "params" | "url") {
             self.options_flag = name;
@@ -358,8 +358,8 @@ impl FlagOptions {
         }
     }
 
-    /// Returns the target, built from its parts and not parsed, which avoids escapes in passwords
-    /// and names.
+    /// Returns the target. It is built from its parts and not parsed from a text, so passwords and
+    /// names need no escapes.
     fn url(self) -> Url {
         if let Some(error) = self.url_error {
             return Err(error);
@@ -445,7 +445,8 @@ fn parse_pool_size(text: &str) -> Result<Option<u32>, String> {
     }
 }
 
-/// Returns the command line, rebuilt from the parsed flags without the password.
+/// Returns the command line for the record, rebuilt from the parsed flags, without the password and
+/// without flags that do not affect the result.
 fn command(run: &RunArgs) -> String {
     let mut words = vec!["assay".to_owned(), "dbbench".to_owned()];
     let mut flag = |name: &str, value: Option<String>| {
@@ -611,6 +612,10 @@ mod tests {
 
     #[test]
     fn every_flag_is_handled() {
+        for flag in FLAGS {
+            // A wrong value is an error, a flag that is not handled a panic.
+            let _ = FlagOptions::of(&[(flag.name, "1".to_owned())]);
+        }
         for (name, why) in WITHOUT_EFFECT {
             assert!(FLAGS.iter().any(|flag| flag.name == *name) && !why.is_empty(), "{name}");
         }

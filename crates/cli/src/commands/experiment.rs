@@ -8,6 +8,7 @@ use archive::{ExperimentContent, Phase, RecordError, RecordErrorKind, RunState};
 use base::units::grouped;
 use base::{Class, Diagnostic, Nanos, Seed, WallTime, shell_word};
 use engine::{Options, Stop};
+use lab::calibrate::Calibration;
 use lab::experiment::{
     ArmEffect, DataStep, DifferenceScope, ExperimentEnd, ExperimentError, ExperimentOrder,
     INVALID_ARM, Problem, RUNNING, RecordedSearch, RecordedTrial, RunMaker, STATE,
@@ -61,8 +62,9 @@ pub(crate) struct ExecutedExperiment {
     end: ExperimentEnd,
 }
 
-/// Runs an experiment, or continues an interrupted one. Returns an exit status if a server or the
-/// disk ended it; the error has then been printed, with the answer so far if there is a record.
+/// Runs an experiment, or continues an interrupted one. Returns an exit code if a lost server, a
+/// full disk or a lost record ended the experiment; the error has then been printed, with the
+/// answer so far if there is a record.
 pub(crate) fn execute(
     args: &RunArgs,
     file: &ExperimentFile,
@@ -73,6 +75,8 @@ pub(crate) fn execute(
     let overrides = reading::overrides(&args.file)?;
     let command = command(args, file);
     let options = order::options(args, &file.workload_of(file.experiment.arms[0].plan.clone()))?;
+    // Read once: a damaged file causes one warning, and all runs have the same calibration.
+    let calibration = if args.is_virtual { None } else { calibrate::stored_calibration() };
     let stop = Stop::default();
     let progress = Progress::start(args, file)?;
     let runs = OrderSource {
@@ -80,10 +84,11 @@ pub(crate) fn execute(
         progress: &progress,
         overrides: &overrides,
         options,
+        calibration: calibration.as_ref(),
         command: &command,
         stop: &stop,
     };
-    let search = capacity_order(args, file);
+    let search = capacity_order(args, file, calibration.as_ref());
     if !args.quiet {
         stderr::line(&match &search {
             Some(order) => forecast_of_search(order),
@@ -172,7 +177,7 @@ fn is_about_record(error: &ExperimentError, record: &Path) -> bool {
 }
 
 /// Reads the record of an experiment that has made runs. If it was deleted or damaged, the exit
-/// status is that of an invalid experiment.
+/// code is that of an invalid experiment.
 fn read_after_runs(record: &Path) -> Result<RecordedExperiment, Complaint> {
     RecordedExperiment::read(record).map_err(|complaint| match ExperimentContent::read(record) {
         Err(error) => answer::lost_record(&error, Measurement::Experiment),
@@ -200,7 +205,7 @@ impl ExecutedExperiment {
         Ok(view)
     }
 
-    /// Returns the exit status.
+    /// Returns the exit code.
     pub(crate) fn exit(&self, view: &ExperimentView, args: &AnswerArgs) -> Exit {
         match self.end {
             ExperimentEnd::Interrupted => Exit::Interrupted,
@@ -239,7 +244,8 @@ pub(crate) fn print_answer(
     answer::write_cases(args, || TestSuite::of_experiment(view, args.strict))
 }
 
-/// Returns the state of an experiment from the fact about it.
+/// Returns the state of an experiment from the value of its fact `state`. A missing or unknown
+/// value means that it was interrupted.
 pub(crate) fn state_of(fact: Option<&str>) -> ExperimentState {
     match fact {
         Some("complete") => ExperimentState::Complete,
@@ -327,7 +333,8 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
     }
 }
 
-/// Returns the command line with the path of the file; older records and repetitions lack it.
+/// Returns the command line with the path of the file. Older records and repetitions lack the path;
+/// for these, returns the command line with the name of the file only.
 fn command_with_path(recorded: &RecordedExperiment) -> String {
     let command = recorded.fact(COMMAND).unwrap_or_default();
     let with_path = recorded.fact(PATH).and_then(|path| order::with_path(command, path));
@@ -342,7 +349,7 @@ fn rounds(recorded: &RecordedExperiment) -> Vec<u32> {
     }
 }
 
-/// Returns a run that counts, with its arm.
+/// Returns the arm and the figures of a run that counts; `None` for any other run.
 fn counted_run(run: &lab::experiment::RecordedRun) -> Option<(ArmId, &RunFigures)> {
     (run.row.state == RunState::Counts).then_some((run.arm, &run.figures))
 }
@@ -400,7 +407,7 @@ fn capacity_view(search: &RecordedSearch) -> CapacityView {
     }
 }
 
-/// Returns the view of a search for saturation.
+/// Returns the view of a search for saturation; `None` if the experiment has none.
 fn saturation_view(recorded: &RecordedExperiment) -> Option<SaturationView> {
     let (question, next) = recorded.outline.saturate.as_ref().zip(recorded.saturation)?;
     let step = |run: &lab::experiment::RecordedRun| {
@@ -421,7 +428,7 @@ fn saturation_view(recorded: &RecordedExperiment) -> Option<SaturationView> {
         })
     };
     let steps = recorded.results.steps.iter().filter_map(step).collect();
-    // If arms change settings of the server, it is started anew for each run.
+    // If arms change settings of the server, the server is started anew for each run.
     let mut changed = recorded.outline.arms.iter().flat_map(|arm| &arm.differences);
     let restarts = changed.any(|(key, _)| key.starts_with(SERVER_KEY));
     let server_starts = recorded.results.server_starts_of_steps().filter(|_| !restarts);
@@ -520,7 +527,7 @@ fn command(args: &RunArgs, file: &ExperimentFile) -> String {
     order::command("run", &args.file, plan, &order::options_of_run(args))
 }
 
-/// Returns the number of runs and the time that they take.
+/// Returns a line with the number of runs and, in real time, the least time that they take.
 fn forecast(file: &ExperimentFile, is_virtual: bool) -> String {
     let experiment = &file.experiment;
     let arm_points = experiment.outline().arm_points().len() as u32;
@@ -576,15 +583,18 @@ fn fewest_and_most_steps(question: &SaturateQuestion) -> [u32; 2] {
 }
 
 /// Returns the order of a capacity search; `None` for other experiments.
-fn capacity_order(args: &RunArgs, file: &ExperimentFile) -> Option<CapacityOrder> {
-    file.experiment.capacity.as_ref()?;
-    let calibration = if args.is_virtual { None } else { calibrate::stored_calibration() };
-    let ceiling = calibration.and_then(|calibration| calibration.ceiling_per_s());
+fn capacity_order(
+    args: &RunArgs,
+    file: &ExperimentFile,
+    calibration: Option<&Calibration>,
+) -> Option<CapacityOrder> {
+    let ceiling = calibration.and_then(Calibration::ceiling_per_s);
     let ceiling = ceiling.map(|per_s| per_s * args.threads.max(1) as f64);
     search_order(&file.experiment, args.is_virtual, ceiling)
 }
 
-/// Returns the maximum number of trials and the time that they take.
+/// Returns a line with the maximum numbers of trials and requests, and the time that the trials
+/// take.
 fn forecast_of_search(order: &CapacityOrder) -> String {
     let CapacityOrder { vary, first, .. } = order;
     // The order was checked with the file.
@@ -593,7 +603,7 @@ fn forecast_of_search(order: &CapacityOrder) -> String {
     let requests = requests.map_or_else(String::new, |requests| {
         format!(", about {} requests for each 1,000/s of the capacity", grouped(requests))
     });
-    // The budget covers the repetitions of all trials except the hold.
+    // The budget covers repeated trials, but not a repeated hold.
     let hold = match order.hold {
         Some(_) => "; a hold in which the load generator fails runs again, twice at most",
         None => "",
@@ -605,8 +615,8 @@ fn forecast_of_search(order: &CapacityOrder) -> String {
     )
 }
 
-/// Returns the exit status of an experiment that ended with an error; `None` if a file or statement
-/// is wrong.
+/// Returns the exit code of an experiment that ended with an error; `None` for errors of the user,
+/// such as a wrong file or statement.
 fn exit_of(error: &ExperimentError, record: &Path) -> Option<Exit> {
     match &*error.problem {
         _ if error.is_unreachable() => Some(Exit::Unreachable),
@@ -725,6 +735,7 @@ struct OrderSource<'a> {
     progress: &'a Progress,
     overrides: &'a Overrides,
     options: Options,
+    calibration: Option<&'a Calibration>,
     command: &'a str,
     stop: &'a Stop,
 }
@@ -742,6 +753,7 @@ impl RunMaker for OrderSource<'_> {
         let place = RecordPlace::Exactly(PathBuf::new());
         let (path, command) = (workload.path.clone(), self.command.to_owned());
         let order = order::order(&workload, &path, options, place, command, self.stop.clone());
+        let order = Order { calibration: self.calibration.cloned(), ..order };
         self.progress.expect_run(&order);
         Some(order)
     }

@@ -42,12 +42,12 @@ impl Progress {
         Ok(Progress { is_quiet, first_run: Cell::default(), display, has_metrics, viewers })
     }
 
-    /// Records the run that is to begin.
+    /// Passes the run that is about to begin to the display.
     pub(super) fn expect_run(&self, order: &Order) {
         self.display.expect_run(order);
     }
 
-    /// Ends the pages, which name the record if there is one.
+    /// Ends the pages, which name the record if there is one, and waits briefly for their viewers.
     pub(super) fn finish(&self, record: Option<&Path>) {
         if let Some(record) = record {
             self.viewers.name_record(record);

@@ -55,7 +55,8 @@ fn list(all: &[Explanation]) -> String {
 /// Maximum number of names that are suggested for an unknown one.
 const MOST_NEAR: usize = 3;
 
-/// Minimum length of an unknown name for suggestions of names with a word that begins with it.
+/// Length of the shortest unknown name that may be the beginning of a word in a suggested name, in
+/// bytes.
 const SHORTEST_PART: usize = 3;
 
 fn unknown(name: &str, all: &[Explanation]) -> Complaint {
@@ -74,8 +75,9 @@ fn unknown(name: &str, all: &[Explanation]) -> Complaint {
     Complaint::new(format!("{words} `{name}`{meant}")).help("`assay explain` lists the names")
 }
 
-/// Returns the names with a word that begins with `name`, or else the name that `name` probably
-/// misspells. The first letter is rarely mistyped: a different one usually means a different word.
+/// Returns at most [`MOST_NEAR`] names with a word that begins with `name`, or else the name that
+/// `name` probably misspells. The first letter is rarely mistyped: a different one usually means a
+/// different word.
 fn similar_names<'e>(name: &str, all: &'e [Explanation]) -> Vec<&'e str> {
     let name = name.to_lowercase();
     let named = all.iter().filter(|one| one.topic != Topic::ExitCode);

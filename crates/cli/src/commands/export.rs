@@ -92,7 +92,7 @@ fn write(run: &ExportedRun, format: Rows, out: impl Write) -> Result<(), RecordE
     }
 }
 
-/// Explains why the export's file cannot be created.
+/// Returns the complaint about the file of an export that cannot be created.
 fn cannot_create(path: &Path, error: &std::io::Error) -> Complaint {
     let path = path.display();
     match error.kind() {

@@ -16,11 +16,11 @@ use crate::complain::Complaint;
 use crate::experiment_file::ExperimentFile;
 use crate::workload_file::file_name;
 
-/// Name of the fact with the machine's rate of false positives.
+/// Name of the fact with the machine's rate of false alarms.
 const RATE: &str = "false-positives";
 
-/// Returns this machine's rate of false positives, as a fact for the record of an experiment in
-/// real time.
+/// Returns this machine's rate of false alarms, as a fact for the record of an experiment in real
+/// time; `None` if no A/A experiment on targets of this kind is stored.
 pub(crate) fn rate_fact(file: &ExperimentFile) -> Option<(&'static str, String)> {
     let store = calibrate::default_store()?;
     let results = store.aa_results(&Machine::here()).unwrap_or_else(|unusable| {

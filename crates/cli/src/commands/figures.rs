@@ -1,4 +1,5 @@
-//! `assay report --figures`, `--svg` and `--html`: the figures of a record, and its page.
+//! The options `--figures`, `--svg`, `--png` and `--html` of `assay report` and `assay compare`:
+//! figures, and pages with figures.
 
 use std::path::Path;
 
@@ -97,7 +98,7 @@ fn html(args: &ReportArgs, record: &RecordFile, path: &Path) -> Result<Exit, Com
     Ok(Exit::of_verdict(&run.view.summary, answer.strict))
 }
 
-/// Formats the page of a run.
+/// Formats the page of a run as HTML, with its figures.
 ///
 /// # Errors
 /// The record is damaged.

@@ -59,7 +59,8 @@ fn metrics(names: &[String]) -> Result<Vec<MetricName>, Complaint> {
     names.iter().map(metric).collect()
 }
 
-/// Refuses a metric that no record has.
+/// Refuses a metric that no record has. Without any metric, as before the first record of a
+/// pipeline, there is nothing to compare with, and no metric is refused.
 fn check_metrics(named: &[MetricName], records: &[HistoryRecord]) -> Result<(), Complaint> {
     let measured: Vec<HistoryMetric> =
         records.iter().flat_map(|record| record.result.metrics()).collect();
@@ -121,7 +122,8 @@ fn view(
     }
 }
 
-/// Returns the first difference from an earlier series of the same name, in words.
+/// Returns the first difference from the first series of the same name, in words; `None` if this
+/// series is the first one. The name consists of workload, servers, arm and point.
 fn difference(earlier: &[Vec<&HistoryRecord>], record: &HistoryRecord) -> Option<String> {
     let named = |one: &HistoryRecord| {
         let arm = one.arm.as_ref().map(|arm| arm.name.clone());
@@ -189,8 +191,7 @@ fn changes(metrics: &[MetricHistory], records: &[&HistoryRecord]) -> Vec<SeriesC
 }
 
 /// Returns the facts that differ between the valid records before and after a change. On each side,
-/// the records nearest to the change are compared: at most as many as the shortest segment may
-/// have.
+/// at most [`SHORTEST_SEGMENT`] records are compared: those nearest to the change.
 fn differences((before, after): (usize, usize), records: &[&HistoryRecord]) -> Vec<FactChange> {
     let valid = |place: &usize| records[*place].result.left_out().is_none();
     let first = |place: usize| &records[place].first;

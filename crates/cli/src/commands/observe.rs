@@ -182,6 +182,7 @@ fn command(args: &ObserveArgs, target: Option<&Target>) -> String {
     words.extend(target.map(|target| shell_word(&target.to_string())));
     words.extend(args.pid.map(|number| format!("--pid {number}")));
     words.extend(args.duration.map(|duration| format!("--duration {duration}")));
+    words.extend(args.server.iter().map(|number| format!("--server {number}")));
     let hosts = args.host.iter().flatten();
     words.extend(hosts.map(|host| format!("--host {}", shell_word(&host.to_string()))));
     words.extend((args.every != Observe::EVERY).then(|| format!("--every {}", args.every)));
@@ -193,7 +194,20 @@ fn command(args: &ObserveArgs, target: Option<&Target>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser as _;
+
     use super::*;
+    use crate::args;
+
+    #[test]
+    fn recorded_command_has_every_option_that_affects_the_observation() {
+        let line = "assay observe postgres://ann@db1/shop --pid 4711 --duration 1m --server 7 \
+                    --server 8 --host ssh://db1 --every 2s";
+        let parsed = args::Args::try_parse_from(line.split(' ')).unwrap().command;
+        let args::Command::Observe(args) = parsed else { panic!("another command") };
+        let target = args.url.as_ref().map(|url| url.as_ref().unwrap());
+        assert_eq!(command(&args, target), line);
+    }
 
     #[test]
     fn a_command_is_recorded_without_its_secrets() {

@@ -78,7 +78,7 @@ fn ranges(numbers: &[usize]) -> String {
     parts.collect::<Vec<_>>().join(",")
 }
 
-/// Returns the path of the record: the requested one, or a generated name.
+/// Returns the path of the record: the requested one, or a generated name in the current folder.
 pub(crate) fn record(asked: Option<&PathBuf>, prefix: &str) -> RecordPlace {
     match asked {
         Some(path) => RecordPlace::Exactly(path.clone()),

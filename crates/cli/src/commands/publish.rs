@@ -28,7 +28,7 @@ use crate::workload_folder::folder_of;
 /// The file with the checksums. It is written last: a bundle without it is incomplete.
 const CHECKSUMS: &str = "SHA256SUMS";
 
-/// The folder of the files that were read before the runs.
+/// The folder, within the bundle, of the files that were read before the runs.
 const INPUTS: &str = "files";
 
 /// The name of the bundle's folder within the temporary folder.
@@ -64,7 +64,8 @@ struct BundleRequest<'a> {
     out: &'a Path,
 }
 
-/// Returns the name of the record in the bundle. No other file of the bundle has the same ending.
+/// Returns the name of the record in the bundle. No other file of the bundle has the same ending,
+/// except input files, which are in the folder [`INPUTS`].
 fn record_name(name: &str) -> Result<String, Complaint> {
     if !is_plain_name(name) {
         let sentence = format!("the name `{name}` has characters that lists of checksums lack");
@@ -154,7 +155,7 @@ fn is_ended_experiment(record: &Path) -> Result<bool, Complaint> {
     }
 }
 
-/// A folder that is being filled.
+/// The folder of a bundle that is being filled.
 struct Bundle<'a> {
     request: &'a BundleRequest<'a>,
     folder: PathBuf,
@@ -212,8 +213,8 @@ impl Bundle<'_> {
     }
 }
 
-/// Fills a bundle, and returns its files. The answer is computed from the copy of the record, which
-/// is read once.
+/// Fills a bundle, and returns its files. The original record is read once, to copy it; the answer
+/// is computed from the copy.
 fn fill_bundle(mut bundle: Bundle<'_>, is_experiment: bool) -> Result<Vec<String>, Complaint> {
     let BundleRequest { record, name, out, .. } = *bundle.request;
     let copy = bundle.folder.join(name);
@@ -261,7 +262,7 @@ fn content_of_run(copy: &Path, name: &str) -> Result<BundleContent, Complaint> {
     let failed = |error: archive::RecordError| Complaint::of(&error);
     let mut run = answer::read(copy, None).map_err(failed)?;
     let inputs = run.inputs().map_err(failed)?;
-    // A reader has the record in the folder of the answer.
+    // For a reader of the bundle, the record is in the same folder as the answer.
     run.view.about.record = PathBuf::from(name);
     let page = Page::of(&run.view);
     let forms = AnswerForms {
@@ -416,7 +417,7 @@ mod tests {
             fs::remove_file(at("old")).unwrap();
             place(&at("new"), &at("old")).unwrap();
             assert_eq!(fs::read_to_string(at("old")).unwrap(), "new");
-            // Both names may belong to one file.
+            // After a hard link, both names belong to one file.
             fs::remove_file(at("old")).unwrap();
         }
     }

@@ -67,7 +67,7 @@ impl<'a> RunMode<'a> {
 
 /// A run whose answer was printed.
 pub(crate) struct AnsweredRun {
-    /// The exit status.
+    /// The exit code.
     pub(crate) exit: Exit,
     /// The path of the record, which may have been removed.
     pub(crate) record: PathBuf,

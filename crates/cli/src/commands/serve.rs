@@ -41,7 +41,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Complaint> {
     }
 }
 
-/// Reads the records in advance: no page waits for them.
+/// Reads the records in advance, so no page waits for them.
 fn read(args: &ServeArgs, list: &RecordList) -> Result<(), Complaint> {
     let folder = args.folder.display();
     let first = list.refresh()?;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// Maximum number of lines that a page has.
+/// Maximum number of lines that a page shows.
 const MOST_LINES: usize = 8;
 
 /// The progress of an experiment: its latest lines, and its current run.

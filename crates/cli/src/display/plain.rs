@@ -98,7 +98,8 @@ impl State {
 /// The line about a phase, with the data to recognise repetitions.
 #[derive(Clone, Debug)]
 struct PhaseLine {
-    /// The phase without its changing parts.
+    /// A text that is equal for repetitions: of a load, the name of the table; of any other phase,
+    /// the line.
     key: String,
     /// Progress, if the phase is a load.
     part: Option<LoadProgress>,

@@ -209,8 +209,8 @@ impl State {
         })
     }
 
-    /// Returns the time since time zero, if the run has begun. In virtual time and in experiments,
-    /// whose runs do not report time zero, it is the time of the latest figures.
+    /// Returns the time since time zero, if the run has begun. In virtual time, and in experiments,
+    /// whose runs do not report time zero, the result is the time of the latest figures.
     pub(super) fn elapsed(&self) -> Option<Nanos> {
         match (&self.phase, self.is_virtual || self.experiment.is_some()) {
             (Phase::Running { zero }, false) => Some(Monotonic.now().since(*zero)),

@@ -10,8 +10,9 @@ use testbed::Kind;
 
 use crate::disk::limited;
 use crate::example::assert_matches_schema;
+use crate::experiment_faults::{ARMS, SQLITE_WORKLOAD};
 use crate::faulty_server::{EndlessAnswer, FaultyRequest, FaultyServer};
-use crate::support::{CommandResult, MM1, TestFolder, check};
+use crate::support::{CommandResult, MM1, TestFolder, UNUSED_ADDRESS, check};
 
 const SHORT: &str = "duration = 500ms\n[read]\nquery = select 1\nrate = 50\n";
 
@@ -80,6 +81,39 @@ fn run_refers_to_the_previous_calibration() {
     assert!((per_s - most).abs() <= 0.5, "{per_s} {most}");
     let text = place.assay(&["report", "r.assay", "--environment"]).expect(0).stdout;
     assert!(text.contains("\nLoad generator on it, by assay calibrate\n"), "{text}");
+}
+
+/// Each run of the experiment has the figures, which are not a difference between its arms.
+#[test]
+fn runs_of_an_experiment_refer_to_the_previous_calibration() {
+    let place = TestFolder::with(SQLITE_WORKLOAD);
+    place.write("e.ini", format!("{ARMS}concurrency(read) = 2\n"));
+    let printed = document(&place, &[]);
+    place.assay(&["run", "e.ini", "--quiet", "--out", "r.assay"]);
+    for run in ["1", "12"] {
+        let args = ["report", "r.assay", "--run", run, "--environment", "--json"];
+        let facts = place.assay(&args).expect(0).json();
+        assert_eq!(facts["calibration.taken"], printed["taken"], "run {run}");
+    }
+    let document = place.assay(&["report", "r.assay", "--json"]).json();
+    for list in ["undeclared_differences", "differences"] {
+        assert!(!document[list].to_string().contains("calibration."), "{}", document[list]);
+    }
+}
+
+/// A capacity search reads the calibration for its ceiling and for its trials.
+#[test]
+fn unusable_calibration_causes_one_warning_in_an_experiment() {
+    let place = TestFolder::new();
+    let capacity = "[capacity]\nslo = p99(read) < 40ms\nvary = rate(read)\nhighest = 1k\n";
+    let read = "[read]\nquery = select 1\n";
+    place.write("search.ini", format!("[question]\nask = ?\n{capacity}{read}"));
+    calibrate(&place, &[]).expect(0);
+    let [file] = kept(&place).try_into().expect("one file");
+    fs::write(file, "{").unwrap();
+    let url = format!("postgres://ann@{UNUSED_ADDRESS}/d");
+    let ran = place.assay(&["run", "search.ini", "--quiet", "--url", &url]).expect(4);
+    assert_eq!(ran.stderr.matches("run `assay calibrate` again").count(), 1, "{}", ran.stderr);
 }
 
 #[test]

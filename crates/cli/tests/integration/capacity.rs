@@ -71,8 +71,8 @@ fn capacity_of_an_exponential_server_is_confirmed() {
     );
 }
 
-/// Expects a search without a recorded version not to count as damaged: the first version of the
-/// search method did not record its version.
+/// Expects that a search without a recorded version does not count as damaged: the first version of
+/// the search method did not record its version.
 #[test]
 fn search_of_another_version_is_distinguished_from_a_damaged_one() {
     let place = place(SEARCH);
@@ -517,8 +517,8 @@ fn number_of_clients_is_searched_for() {
     assert!(answer.contains("clients with p99(read) < 40ms"), "{answer}");
 }
 
-/// Expects a number of clients that the server refuses not to be sustained: clients without a
-/// connection send nothing.
+/// Expects that a number of clients is not sustained if the server refuses some of them: clients
+/// without a connection send nothing.
 #[test]
 fn clients_that_a_server_refuses_are_not_sustained() {
     let text = search_on("sim:mm1?service=1ms&max-connections=4")

@@ -161,6 +161,23 @@ fn programs_reach_the_database_of_the_run_by_variables_and_a_password_file() {
     assert!(seen.starts_with('/') && seen.ends_with("/m.db\n"), "{seen}");
 }
 
+/// Expects a copy of the default target, a temporary database, to have the rows of the setup. Its
+/// path is not in the record.
+#[test]
+fn programs_reach_the_temporary_database_of_the_run() {
+    let place = TestFolder::with(
+        "[setup]\nquery = create table t (id integer)\nquery = insert into t values (7)\n\
+         [copy]\ncount = 1\ncommand = echo \"$ASSAY_DATABASE\" > seen; cp \"$ASSAY_DATABASE\"* .\n",
+    );
+    let ran = place.assay(&RUN);
+    assert_eq!(job(&ran.json(), "copy")["completed"], 1, "{}", events(&place));
+    let copy = rusqlite::Connection::open(place.at("database")).unwrap();
+    let id: i64 = copy.query_row("select id from t", [], |row| row.get(0)).unwrap();
+    assert_eq!(id, 7);
+    let seen = fs::read_to_string(place.at("seen")).unwrap();
+    assert!(!place.export_json("r.assay").to_string().contains(seen.trim()), "{seen}");
+}
+
 #[test]
 fn programs_take_real_time() {
     let place = TestFolder::with("[job]\ncommand = true\ncount = 1\n");

@@ -31,7 +31,7 @@ pub(crate) const ARMS: &str =
     "[question]\nask = What?\nworkload = w.ini\nrounds = 6\n[arm without]\n[arm with]\n";
 
 /// A statement that takes minutes.
-const SLOW: &str = "with recursive c(x) as (select 1 union all select x + 1 from c \
+pub(crate) const SLOW: &str = "with recursive c(x) as (select 1 union all select x + 1 from c \
                     where x < 1000000000) select count(*) from c";
 
 /// A workload on a simulated server, which takes almost no real time with `--virtual`.
@@ -251,7 +251,7 @@ fn interrupt(place: &TestFolder, run: Running) -> CommandResult {
 }
 
 /// Returns true if the database has a table `mark`.
-fn is_marked(place: &Path) -> bool {
+pub(crate) fn is_marked(place: &Path) -> bool {
     let connection = rusqlite::Connection::open(place.join("t.db")).unwrap();
     connection.query_row("select 1 from sqlite_schema where name = 'mark'", [], |_| Ok(())).is_ok()
 }
@@ -336,8 +336,8 @@ fn interrupt_in_a_statement_ends_it_and_undoes_it() {
     assert!(!ran.stderr.contains("nonsense"), "{}", ran.stderr);
 }
 
-/// Expects the statement before a run to be undone: it creates a table, and could not create it
-/// twice.
+/// Expects the statement before a run to be undone: the statement creates a table, which it could
+/// not do twice.
 #[test]
 fn step_that_a_killed_experiment_left_is_undone_when_it_is_resumed() {
     let before = "before = create table mark (x)\nafter = drop table mark\n";

@@ -104,7 +104,7 @@ fn is_empty(folder: &Path) -> bool {
     fs::read_dir(folder).unwrap().next().is_none()
 }
 
-/// Returns true if a process has its data or its working directory below a folder.
+/// Returns true if the working directory of any process is the folder or lies below it.
 pub(crate) fn has_processes(folder: &Path) -> bool {
     let folder = folder.canonicalize().unwrap();
     let is_below = |process: fs::DirEntry| {
@@ -182,8 +182,8 @@ fn kill_within_a_run(place: &TestFolder, mut run: Running) {
     wait_until_gone("a folder", || !is_empty(&place.at("tmp")));
 }
 
-/// Checks the processor time of the database per request in the runs and in the answer. Multiplied
-/// by the requests per second, it is the number of busy processors.
+/// Checks the processor time of the database per request in the runs and in the answer. This time,
+/// multiplied by the requests per second, is the number of busy processors.
 #[track_caller]
 fn assert_has_processor_time(place: &TestFolder) {
     let processors = std::thread::available_parallelism().unwrap().get() as f64;
@@ -524,8 +524,8 @@ fn statement_before_a_run_that_hangs_keeps_the_runs_before_it() {
 }
 
 /// Runs an experiment whose vacuum after the first run waits for another session's lock, which does
-/// not affect the requests of the runs. Interrupts the experiment there, or lets it end by its own
-/// time limit.
+/// not affect the requests of the runs. Interrupts the experiment during the vacuum, or lets the
+/// vacuum end by its own time limit.
 fn with_a_waiting_vacuum(place: &TestFolder, end: StatementEnd) -> CommandResult {
     let _turn = lock_shared_server();
     let server = testbed::shared(Kind::Postgres);

@@ -4,6 +4,7 @@ use std::fs;
 use std::ops::RangeInclusive;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
+use rusqlite::Connection;
 use serde_json::Value;
 
 use crate::example::assert_matches_schema;
@@ -108,6 +109,26 @@ fn step_of_five_percent_is_found_with_its_place_and_size() {
     );
     let record = &document["series"][0]["records"][8];
     assert_eq!((&record["file"], &record["label"]), (&"09.assay".into(), &"v1".into()));
+}
+
+/// `compare` refuses such records; a history must name the difference itself.
+#[test]
+fn changed_durability_is_named_as_a_difference() {
+    let place = place();
+    records(&place, "read.ini", &with_step(), &[]);
+    for number in 1..=16 {
+        let record = Connection::open(place.at(&format!("nightly/{number:02}.assay"))).unwrap();
+        let fsync = if number <= 8 { "on" } else { "off" };
+        record.execute("insert into setting values ('fsync', ?)", [fsync]).unwrap();
+        let sealed = "update seal set total = total + 1 where what = 'rows of setting'";
+        assert_eq!(record.execute(sealed, []), Ok(1));
+    }
+    let document = document(&place, &[]);
+    let change = &metric(&document, "throughput")["changes"][0];
+    let facts = change["differences"].as_array().unwrap();
+    let fsync = facts.iter().find(|fact| fact["name"] == "fsync");
+    let values = fsync.map(|fact| (&fact["before"], &fact["after"]));
+    assert_eq!(values, Some((&"on".into(), &"off".into())), "{change}");
 }
 
 #[test]
@@ -559,5 +580,9 @@ fn folder_without_records_has_an_empty_history() {
     let place = place();
     let ran = place.assay(&["history", "nightly"]).expect(0);
     assert_eq!(ran.stdout, "No change in 0 records of 0 series in nightly\n");
-    assert_eq!(document(&place, &["--metric", "throughput"])["series"], Value::Array(Vec::new()));
+    // No record shows whether a job exists, and the first job of a pipeline must not fail.
+    for metric in ["throughput", "throughput(raed)"] {
+        assert_eq!(document(&place, &["--metric", metric])["series"], Value::Array(Vec::new()));
+    }
+    place.assay(&["history", "nightly", "--metric", "trhoughput"]).refuses(&["throughput"]);
 }

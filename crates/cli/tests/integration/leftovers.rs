@@ -1,14 +1,14 @@
-//! Tests of experiments without `[teardown]`: their tables stay in the database, and a continuation
-//! of the experiment finds them.
+//! Tests of continuations that find something in the database: tables that stay without
+//! `[teardown]`, and changes that an interrupted `after` has not undone.
 
 use nix::sys::signal::Signal;
 use rusqlite::Connection;
 
 use crate::experiment_end::assert_ended;
 use crate::experiment_faults::{
-    ARMS, RUN, SQLITE_WORKLOAD, assert_says, place, record_content, tables,
+    ARMS, RUN, SLOW, SQLITE_WORKLOAD, assert_says, is_marked, place, record_content, tables,
 };
-use crate::support::TestFolder;
+use crate::support::{TestFolder, wait_until};
 
 const RESUME: [&str; 4] = ["run", "e.ini", "--resume", "r.assay"];
 
@@ -63,4 +63,30 @@ fn resumed_experiment_replaces_the_tables_that_its_setup_drops() {
     let place = interrupted("drop table if exists t\nquery = create table t (id integer");
     assert_ended(&place, &place.assay(&RESUME), 6);
     assert_eq!(tables(&place), 1);
+}
+
+/// Expects the statement before the interrupted run to be undone first: the statement creates a
+/// table, which it could not do twice.
+#[test]
+fn step_whose_undoing_was_interrupted_is_undone_when_the_experiment_is_resumed() {
+    // The statement is slow until the test changes the number in the table `most`.
+    let slow = SLOW.replace("1000000000", "(select x from most)");
+    let steps = format!(
+        "before = create table changed (x)\nafter = create table mark (x)\nafter = {slow}\n\
+         after = drop table mark\nafter = drop table changed\n"
+    );
+    let place = place(SQLITE_WORKLOAD, &format!("{ARMS}{steps}"));
+    let database = Connection::open(place.at("t.db")).unwrap();
+    database.execute_batch("create table most as select 1000000000 as x").unwrap();
+    let mut run = place.start(&RUN);
+    run.wait_for_line("run 1 of");
+    wait_until("the statements after a run", || is_marked(place.path()));
+    run.signal(Signal::SIGINT);
+    let ran = run.wait_for_end().expect(130);
+    assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
+    assert_eq!(tables(&place), 3, "`changed`, `mark` and `most`: {}", ran.stderr);
+    database.execute_batch("update most set x = 1").unwrap();
+    let ran = place.assay(&RESUME);
+    assert_ended(&place, &ran, 6);
+    assert_eq!(tables(&place), 1, "{}", ran.stderr);
 }

@@ -61,9 +61,9 @@ impl LiveRun {
     }
 }
 
-/// Returns the whole answer to a request. The server has a limited number of connections, and an
-/// earlier one becomes free a moment after its answer. Until then, a request may be refused and its
-/// connection reset; it is then sent again.
+/// Returns the whole answer to a request. The server has a limited number of connections, and each
+/// becomes free only a moment after its answer. Until then, a request may be refused and its
+/// connection reset; the request is then sent again.
 fn answer(address: &str, path: &str) -> String {
     let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n");
     let attempt = || {

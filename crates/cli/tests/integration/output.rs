@@ -28,8 +28,8 @@ fn hyphen_is_refused_as_a_file_name() {
     assert!(read.expect(0).stdout.contains("[read]"));
 }
 
-/// Returns the times of a kind from the first table of a full answer: column titles with times in
-/// milliseconds.
+/// Returns the times of the given kind from the first table of a full answer: column titles with
+/// times in milliseconds.
 fn times_of<'t>(full: &'t str, kind: &str) -> Vec<(&'t str, f64)> {
     let mut lines = full.lines().skip_while(|line| !line.trim_start().starts_with("count "));
     let titles = lines.next().unwrap().split_whitespace().skip(1);

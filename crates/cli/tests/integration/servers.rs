@@ -145,8 +145,8 @@ fn a_stall_of_a_second_shows_in_the_response_time_and_not_only_in_a_few_service_
     }
 }
 
-/// The server is killed and restarted: requests in flight and requests due meanwhile fail, the
-/// latter at once, and the run continues.
+/// The server is killed and restarted. The requests in flight fail, the requests that are due
+/// meanwhile fail at once, and the run continues.
 #[test]
 fn a_server_that_is_killed_and_comes_back_costs_errors_and_not_the_run() {
     for kind in KINDS {

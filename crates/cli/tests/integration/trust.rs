@@ -288,6 +288,10 @@ fn server_named_by_the_file_does_not_receive_the_password_for_any_host() {
         assert!(ran.stderr.contains(words), "{ran:?}");
     }
     assert!(!ran.stderr.contains("hunter2"), "{ran:?}");
+    // An empty variable holds no password.
+    let mut command = place.command(&["check", "w.ini"]);
+    command.env_remove("PGPASSFILE").env("HOME", place.path()).env("ASSAY_PASSWORD", "");
+    CommandResult::of(command.current_dir(place.at("lab"))).expect(0);
 }
 
 #[test]

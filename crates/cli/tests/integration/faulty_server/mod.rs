@@ -153,8 +153,8 @@ impl FaultyServer {
         })
     }
 
-    /// Starts a server that answers some requests with one row of `length` bytes. It completes no
-    /// answer before it has sent the rows of `clients` answers.
+    /// Starts a server that answers some requests with one row of `length` bytes. The server
+    /// completes no answer before it has sent the rows of `clients` answers.
     pub(crate) fn answering_together(
         kind: Kind,
         asked: FaultyRequest,
