@@ -136,7 +136,7 @@ selftest-full: installed
 	target/release/assay selftest --real
 	target/release/trust; code=$$?; target/release/trust real && exit $$code
 
-# Takes an hour for each of the 15 targets: coverage-guided fuzzing with a nightly toolchain and
+# Takes an hour for each of the 16 targets: coverage-guided fuzzing with a nightly toolchain and
 # cargo-fuzz. New inputs are minimised and kept in fuzz/corpus. For a shorter run:
 # `make fuzz SECONDS=300 TARGETS="workload script plan"`.
 SECONDS ?= 3600

@@ -1,14 +1,9 @@
-//! Fuzz targets of files: workloads, experiments, scripts, expressions, argument files and records.
+//! Fuzz targets of input files: workloads, experiments, scripts, expressions and argument files.
 
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::io::Read;
 
-use analyze::compare::ArmId;
-use archive::{Archive, ExperimentContent, export};
 use base::{Dialect, SourceText, Target};
-use lab::experiment::{ExperimentError, read_results, read_search, recorded_saturation};
-use report::{Page, RunDetails, Style, View};
 use workload::feed::{self, Format};
 use workload::question::{Outline, experiment_in};
 use workload::{Arrival, NoFiles, Overrides, Rates};
@@ -188,82 +183,4 @@ impl Read for Bytewise<'_> {
         self.0 = rest;
         Ok(1)
     }
-}
-
-/// Opens a record file, summarizes, reports and exports it. Does the same for the comparison and
-/// each of the runs if it is the record of an experiment.
-///
-/// # Panics
-/// Panics if the bytes cannot be written to a temporary file.
-pub fn record(data: &[u8]) {
-    let path = scratch();
-    std::fs::write(&path, data).expect("a scratch file");
-    let _ = answer(&path);
-    let _ = answer_experiment(&path);
-    // SQLite may have found or created a journal.
-    let _ = std::fs::remove_file(path.with_extension("assay-journal"));
-    std::fs::remove_file(&path).expect("the scratch file is ours");
-}
-
-/// Produces every report and export of a record.
-fn answer(path: &std::path::Path) -> Result<(), archive::RecordError> {
-    answer_run(&Archive::open(path)?)
-}
-
-/// Compares the arms of an experiment's record, and answers each of its runs.
-fn answer_experiment(path: &std::path::Path) -> Result<(), ExperimentError> {
-    let content = ExperimentContent::read(path)?;
-    let outline = content.fact("experiment").and_then(|text| Outline::of_text(text).ok());
-    let Some(outline) = outline else { return Ok(()) };
-    for is_counterbalanced in [false, true] {
-        let design = lab::experiment::design(&outline, is_counterbalanced);
-        let results = read_results(path, &outline, &design)?;
-        (1..outline.compared_names().len())
-            .for_each(|arm| drop(results.undeclared_differences(ArmId::BASELINE, ArmId(arm), &[])));
-        if let Some(question) = &outline.saturate {
-            recorded_saturation(path, question, &results)?;
-        }
-    }
-    if let Some(question) = &outline.capacity {
-        drop(read_search(path, question)?);
-    }
-    for row in &content.runs {
-        answer_run(&Archive::open_run(path, row.run)?)?;
-    }
-    Ok(())
-}
-
-fn answer_run(archive: &Archive) -> Result<(), archive::RecordError> {
-    let evidence = lab::evidence(archive)?;
-    let view = View {
-        about: RunDetails::of(archive.facts()?),
-        summary: analyze::summarize(&evidence),
-        evidence,
-    };
-    let page = Page::of(&view);
-    let _ = report::text(&page, &Style { color: false, width: 80 });
-    let _ = report::full_text(&page, &Style { color: false, width: 100 });
-    let _ = report::json(&page).to_string();
-    export::write_hlog(archive, &mut Discard)?;
-    export::csv(archive, archive.grid().warmup(), &mut Discard)?;
-    export::json(archive, &mut Discard)
-}
-
-/// A writer that discards everything.
-struct Discard;
-
-impl Write for Discard {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-fn scratch() -> PathBuf {
-    let thread = format!("{:?}", std::thread::current().id());
-    let thread: String = thread.chars().filter(char::is_ascii_digit).collect();
-    std::env::temp_dir().join(format!("assay-fuzz-{}-{thread}.assay", std::process::id()))
 }

@@ -5,10 +5,12 @@
 //! search, guided by coverage, and stores its findings in `fuzz/corpus` ([`corpus`]), which `make
 //! test` runs too.
 
+mod cells;
 pub mod corpus;
 pub mod files;
 pub mod mysql;
 pub mod postgres;
+pub mod recorded;
 pub mod seeds;
 
 use base::{Draw, Seed, Stream};

@@ -13,6 +13,9 @@ use lab::{Order, RecordPlace};
 use workload::Overrides;
 use workload::question::Outline;
 
+/// Number of records whose values the target `cells` changes.
+pub(crate) const CHANGED_RECORDS: u8 = 6;
+
 /// Section of a search for saturation for [`experiment`].
 pub const SATURATE: &str =
     "[saturate]\nvary = concurrency(b)\nvalues = 1, 2, 4\nuntil = throughput gains < 2%\n";
@@ -24,6 +27,7 @@ pub const SATURATE: &str =
 pub fn of_target(target: &str) -> Vec<Vec<u8>> {
     match target {
         "record" => vec![record(), experiment(""), experiment(SATURATE)],
+        "cells" => changes(),
         "question" => questions(),
         _ => Vec::new(),
     }
@@ -50,6 +54,13 @@ pub fn questions() -> Vec<Vec<u8>> {
          concurrency = 4\n",
     ];
     FILES.iter().map(|file| [file, WORKLOAD].join("\0").into_bytes()).collect()
+}
+
+/// Returns a change of the second column of each table of each record, for the target of changed
+/// values.
+pub fn changes() -> Vec<Vec<u8>> {
+    let of_record = |selection: u8| (0..30).map(move |table| vec![selection, table, 1, 0, 5, 0]);
+    (0..3 * CHANGED_RECORDS).flat_map(of_record).collect()
 }
 
 /// Returns the bytes of a small record of an experiment: two steps of a search for saturation if
@@ -110,7 +121,7 @@ pub fn experiment(saturate: &str) -> Vec<u8> {
 }
 
 /// Returns a path that no other test uses, in this process or another.
-fn own_path(suffix: &str) -> PathBuf {
+pub(crate) fn own_path(suffix: &str) -> PathBuf {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let name = format!("assay-corpus-{}-{number}{suffix}", std::process::id());

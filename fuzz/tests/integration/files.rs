@@ -1,6 +1,6 @@
 //! Fuzz tests of files.
 
-use fuzz::{files, run_kept, seeds};
+use fuzz::{files, recorded, run_kept, seeds};
 
 use crate::support::{bytes_of, files_in};
 
@@ -87,15 +87,22 @@ fn records_of_any_bytes_are_read_or_refused() {
     let others = [&b"SQLite format 3\0"[..], b"not a record", b""].map(<[u8]>::to_vec);
     // Most mutations should be of the record.
     let corpus: Vec<Vec<u8>> = std::iter::repeat_n(whole, 12).chain(others).collect();
-    run_kept("record", &corpus, files::record, 500);
+    run_kept("record", &corpus, recorded::record, 500);
 }
 
 #[test]
 fn records_of_experiments_of_any_bytes_are_read_or_refused() {
-    run_kept("record", &[seeds::experiment("")], files::record, 60);
+    run_kept("record", &[seeds::experiment("")], recorded::record, 60);
 }
 
 #[test]
 fn records_of_searches_for_saturation_of_any_bytes_are_read_or_refused() {
-    run_kept("record", &[seeds::experiment(seeds::SATURATE)], files::record, 60);
+    run_kept("record", &[seeds::experiment(seeds::SATURATE)], recorded::record, 60);
+}
+
+#[test]
+fn records_with_any_values_are_read_or_refused() {
+    // Each input takes a tenth of a second.
+    let some: Vec<Vec<u8>> = seeds::changes().into_iter().step_by(31).collect();
+    run_kept("cells", &some, recorded::cells, 30);
 }
