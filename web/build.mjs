@@ -1,5 +1,5 @@
-// Builds the scripts of pages into the crate that embeds them, and writes their hashes and that of the style into the
-// policies of pages. `node build.mjs --check` only says whether what is in the tree is what the source makes.
+// Builds the scripts of pages into the crate that embeds them, and writes the hashes of the scripts and of the style
+// into `style.rs`. `node build.mjs --check` writes nothing, and fails if the files in the tree are out of date.
 
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";

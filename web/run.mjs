@@ -1,4 +1,4 @@
-// Bundles a test, so that any node from 18 on runs it, and runs it: `node run.mjs tests/unit.test.ts`.
+// Bundles a test as JavaScript for Node.js 18 or later, and runs it: `node run.mjs tests/unit.test.ts`.
 
 import { spawnSync } from "node:child_process";
 import { build } from "esbuild";

@@ -128,7 +128,8 @@ fn plan(pacing: Pacing, requests: u64) -> Plan {
     plan
 }
 
-/// Starts a simulated server of a kind. Returns the server and its URL with the given scheme.
+/// Starts a simulated server of the given kind. Returns the server and its URL with the given
+/// scheme.
 fn simulated(kind: &str, scheme: &str) -> (SimulatedServer, Target) {
     let server = SimulatedServer::start("sim:null", kind).expect("a simulated server");
     let url = format!("{scheme}://bench@{}:{}/bench", server.host, server.port);

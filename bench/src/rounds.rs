@@ -206,8 +206,8 @@ fn ten_megabytes() -> String {
     text
 }
 
-/// Checks the file in a separate process. Returns the elapsed seconds and that process's peak
-/// memory in bytes.
+/// Checks a file of 10 MB in a separate process. Returns the elapsed seconds and that process's
+/// peak memory in bytes.
 fn check() -> (f64, u64) {
     let path = std::env::temp_dir().join(format!("assay-bench-{}.ini", std::process::id()));
     fs::write(&path, ten_megabytes()).expect("a scratch file");
@@ -228,7 +228,7 @@ fn peak_of(arguments: &[&str]) -> (String, u64) {
     (word.to_owned(), rss.parse().expect("a number of bytes"))
 }
 
-/// Prints the memory that the check of the file takes, as a multiple of its size.
+/// Prints the memory that the check of a file of 10 MB takes, as a multiple of the file's size.
 pub(crate) fn input() {
     print_line(format!("{:.2}", check_memory()));
 }

@@ -53,7 +53,7 @@ fn last_processor() -> io::Result<usize> {
 impl Drop for SimulatedServer {
     fn drop(&mut self) {
         drop(self.child.stdin.take());
-        // It ends when its input is closed.
+        // The server ends when its input is closed.
         let _ = self.child.wait();
     }
 }

@@ -79,7 +79,7 @@ function powersAround(low: number, high: number): [number, number] {
   return [first, Math.max(Math.ceil(Math.log10(high) - 1e-9), first + 1)];
 }
 
-/** Returns 1, 2 and 5 times the powers of ten around a range of positive numbers. */
+/** Returns the numbers 1, 2 and 5 times a power of ten in and just around a range of positive numbers. */
 function steps(low: number, high: number): number[] {
   const [first, last] = powersAround(low, high);
   const powers = Array.from({ length: last - first + 1 }, (_, place) => first + place);

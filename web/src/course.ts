@@ -10,7 +10,7 @@ interface Course {
   readonly values: readonly [Value[], Value[]];
 }
 
-/** Values of all jobs up to an interval, the number of a second since time zero. */
+/** Values of all jobs up to an interval, which is the number of a second since time zero (`null` before the first). */
 export interface Courses {
   readonly interval: number | null;
   readonly courses: readonly Course[];
@@ -25,7 +25,10 @@ const [WIDTH, HEIGHT] = [300, 60];
 const TITLES = ["completed per second", "p99 of the response times"] as const;
 const WORDS = [significant, time] as const;
 
-/** Adds the latest values to the earlier ones. Missed seconds become a gap; an earlier interval begins a new run. */
+/**
+ * Adds the latest values to the earlier ones. Missed seconds become a gap. If the latest interval is earlier, or the
+ * number of jobs differs, it belongs to a new run, and the earlier values are dropped.
+ */
 export function added(all: Courses, latest: Courses): Courses {
   const [from, to] = [all.interval, latest.interval];
   if (to === null || to === from) return all;

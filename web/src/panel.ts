@@ -4,9 +4,12 @@
 import { type AxisMode, made, Plot } from "./plot.js";
 import { spacing } from "./reading.js";
 
-/** A receiver of events from the controls. All figures share the cursor and the part of the time that is shown. */
+/**
+ * A receiver of events from the controls. All figures over time share the cursor and the part of the time that is
+ * shown. Places are in pixels of the whole figure: the figure before a part of the time was chosen.
+ */
 export interface Listener {
-  /** Moves the cursor to a place of the whole figure, in pixels; `undefined` if it has left the figure. */
+  /** Moves the cursor to a place of the whole figure; the place is `undefined` if the pointer has left the figure. */
   cursor(panel: Panel, place: number | undefined): void;
   /** Draws only the part of the time between two places of the whole figure. */
   zoom(panel: Panel, from: number, to: number): void;
@@ -209,7 +212,7 @@ export class Panel {
     return true;
   }
 
-  /** Returns the place that is `move` points further, in pixels of the whole figure. */
+  /** Returns the place that is `move` points to the right (if negative: to the left), in pixels of the whole figure. */
   private neighbour(at: number, move: number): number {
     const { places } = this.plot;
     if (!Number.isFinite(move)) return (move < 0 ? places[0] : places[places.length - 1]) ?? at;
@@ -233,7 +236,7 @@ export class Panel {
     this.show(this.at);
   }
 
-  /** Returns the shortest part of the time that is drawn, in seconds: four points. */
+  /** Returns the shortest part of the time that can be chosen, in seconds: four times the usual distance of points. */
   get shortest(): number {
     const { plot } = this;
     const gap = spacing(plot.places);

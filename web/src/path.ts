@@ -11,7 +11,10 @@ export interface Point {
   readonly symbol: string;
 }
 
-/** Reads the data of a path: absolute `M`, relative `l`, `h`, `v` and `z`, and relative outlines after `m`. */
+/**
+ * Reads the data of a path. Each outline begins with an absolute `M` and continues with relative `l`, `h` and `v`, or
+ * `z`. From the first `m` on, the rest of an outline is the symbol around its point.
+ */
 export function readPath(data: string): Point[] {
   const points: Point[] = [];
   let [x, y] = [0, 0];

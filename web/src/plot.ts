@@ -32,7 +32,7 @@ interface Mark {
 export interface Reading {
   readonly entry: number;
   readonly text: string;
-  /** Place of the value in the figure as it is drawn, in pixels; `undefined` for an area. */
+  /** Place of the value in the figure as it is drawn, in pixels; `undefined` for an area or a spread. */
   readonly at: [number, number] | undefined;
 }
 
@@ -50,7 +50,7 @@ export class Plot {
   readonly bottom: number;
   readonly x: Axis;
   readonly y: Axis;
-  /** Names of the series; empty if there is a single one without a legend. */
+  /** Entries of the legend: their elements and their texts; empty if the figure has no legend. */
   readonly entries: readonly { readonly group: Element; readonly name: string }[];
   readonly hidden = new Set<number>();
   readonly firstMode: AxisMode;

@@ -8,7 +8,10 @@ export interface Series {
   readonly points: readonly Point[];
 }
 
-/** The height of a mark at a place, in pixels. `low` and `high` are equal for a line, and the edges of an area. */
+/**
+ * The height of a mark at a place, in pixels from the top of the figure. `low` and `high` are equal for a line; they
+ * are the lower and the upper edge of an area.
+ */
 export interface Height {
   /** Horizontal place of the point, in pixels. */
   readonly at: number;
@@ -19,7 +22,7 @@ export interface Height {
 /** Kinds of marks that have a value at each place. */
 export const READ = ["line", "steps", "area", "spread"];
 
-/** Largest distance from the cursor at which a point is still read, in usual distances between two points. */
+/** Largest distance from the cursor at which a point is still read, as a multiple of the median distance of points. */
 const REACH = 1.5;
 
 /** Returns the heights of a mark, from left to right. */
@@ -39,14 +42,17 @@ export function heights({ kind, points }: Series): Height[] {
   return found;
 }
 
-/** Returns the median distance between two neighbours, in pixels. */
+/** Returns the median distance between two neighbours, in pixels; infinity if there are no two different places. */
 export function spacing(places: readonly number[]): number {
   const gaps = places.slice(1).map((place, number) => place - (places[number] ?? place));
   const sorted = gaps.filter((gap) => gap > 0).sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.POSITIVE_INFINITY;
 }
 
-/** Returns the height that is nearest to a place; `undefined` in a gap. */
+/**
+ * Returns the height that is nearest to a place; `undefined` in a gap. Steps keep their height until the next point, so
+ * for them it is the last height at or before the place.
+ */
 export function heightAt(all: readonly Height[], kind: string, place: number): Height | undefined {
   if (kind === "steps") return all.findLast(({ at }) => at <= place + 1e-6) ?? all[0];
   let nearest = all[0];

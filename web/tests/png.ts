@@ -83,7 +83,7 @@ export function pixels(png: Buffer): Pixels {
   return { width, height, colours: Uint32Array.from({ length: width * height }, (_, place) => colour(place * step)) };
 }
 
-/** Returns the square of the distance of two colours. */
+/** Returns the square of the distance between two colours. */
 function distance(one: number, other: number): number {
   const [red, green, blue] = [
     (one >> 16) - (other >> 16),

@@ -225,7 +225,7 @@ export class Records {
   readonly observed: string;
   /** The promise of each record whose making has begun. */
   private readonly makings = new Map<string, Promise<void>>();
-  /** Records that wait until another record is made. */
+  /** Functions that let a waiting record be made. */
   private readonly waiting: (() => void)[] = [];
   private free = AT_ONCE;
   private readonly servers: ChildProcess[] = [];

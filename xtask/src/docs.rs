@@ -8,7 +8,7 @@ use record::statistic::VIEWS;
 /// The reference of the workload language.
 const REFERENCE: &str = "docs/reference.md";
 
-/// The page with the list of metrics, which is written between two marks.
+/// The page with the lists of metrics and of statistics, each of which lies between two marks.
 const RECORD: &str = "docs/record.md";
 const METRICS_BEGIN: &str = "<!-- metrics: written by `cargo run -p xtask -- docs` -->\n";
 const METRICS_END: &str = "<!-- end of metrics -->\n";

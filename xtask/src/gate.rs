@@ -9,7 +9,8 @@ mod size;
 
 use std::path::Path;
 
-/// Runs every gate. Returns the counts, or one complaint per line.
+/// Runs the gates, up to the first one that fails. Returns the counts of all gates, or the
+/// complaints of the failed one.
 pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {
     let size = size::check(root)?;
     let instructions = instructions::check(root)?;

@@ -4,8 +4,8 @@
 //! processors: half of them are parts of the longest program, the others the remaining programs,
 //! longest first. Tests that demand a VALID run are started first, with nothing alongside them. The
 //! command uses the processor time that the tests leave: in `make test` it runs the lints that
-//! compile and the release build. Up to three tests that failed run again alone; those that then
-//! pass are reported as unsteady.
+//! compile, the checks of the scripts of pages and the release build. If at most three tests
+//! failed, they run again alone; those that then pass are reported as unsteady.
 
 mod background;
 mod command;
@@ -52,7 +52,8 @@ const LONGEST_MODULE: &str = "studies";
 /// program takes only 11 % less time.
 const EXTRA_TESTS: usize = 1;
 
-/// Maximum number of failed tests that run a second time. A larger number is no coincidence.
+/// Maximum number of failed tests that run a second time. If more tests failed, none of them runs
+/// again, because so many failures are no coincidence.
 const MOST_REPEATED: usize = 3;
 
 /// The result of a test program that has ended.
@@ -61,7 +62,8 @@ struct Finished {
     took: Duration,
     /// Its output; `None` if its tests passed.
     failure: Option<String>,
-    /// The tests that failed.
+    /// The program with only the tests that failed; `None` if all passed, or if the output names no
+    /// failed test.
     failed: Option<Program>,
 }
 
@@ -72,7 +74,7 @@ pub(crate) fn run(root: &Path, beside: &[&str]) -> Result<String, Vec<String>> {
     let begin = Instant::now();
     let programs = programs::build(root).map_err(|error| vec![error])?;
     programs::remove_server_folders(&programs).map_err(|error| vec![error])?;
-    // These tests run now: later, cargo would let them wait for everything else that it compiles.
+    // These tests run now: later, cargo would make them wait for everything else that it compiles.
     let of_documentation = doc_tests(root).err();
     let mut times = format!("test: built in {}\n", seconds(begin.elapsed()));
     let (alone, together): (Vec<Program>, Vec<Program>) =

@@ -42,7 +42,8 @@ impl Link {
         Ok(Link::Tls(Box::new(StreamOwned::new(session, socket))))
     }
 
-    /// Waits until at least one byte has arrived, and appends all bytes that have arrived.
+    /// Waits until at least one byte has arrived, and appends the bytes that have arrived, at most
+    /// 16 KiB.
     pub(crate) fn read_more(&mut self, bytes: &mut Vec<u8>) -> Result<(), Failure> {
         let mut piece = [0; 16_384];
         match self.read(&mut piece)? {

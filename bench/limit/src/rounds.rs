@@ -20,7 +20,7 @@ use limit::arguments::Failure;
 /// Largest number of events per wait.
 const EVENTS: usize = 256;
 
-/// Longest time without a reply on any connection.
+/// Longest time during which no connection receives a reply.
 const PATIENCE: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
 
 /// The cost of the loop.

@@ -21,9 +21,9 @@ const MANY_LINES: u64 = 1_000_000;
 /// growth.
 const GROWTH_OF_A_REPLAY: u64 = 2_000_000;
 
-/// Maximum number of runs whose memory is measured. The peak of the same run varies by 1.5 MB, as
-/// the threads of lane and recorder take turns in different ways; memory that grows with the number
-/// of requests shows in every run.
+/// Maximum number of times that the longer run is executed. The peak of the same run varies by 1.5
+/// MB, because the threads of lane and recorder take turns in different ways; memory that grows
+/// with the number of requests shows in every run.
 const ATTEMPTS: u32 = 10;
 
 /// Largest memory of the check of a workload file, as a multiple of its size.

@@ -58,7 +58,7 @@ impl Program {
         (!tests.is_empty()).then(|| self.with_tests(tests))
     }
 
-    /// Returns the names of the tests that the program runs, if they are given.
+    /// Returns the names of the tests that the program runs; empty if it runs all of its tests.
     pub(super) fn tests(&self) -> &[String] {
         self.tests.as_deref().unwrap_or_default()
     }
@@ -135,7 +135,7 @@ pub(super) fn build(root: &Path) -> Result<Vec<Program>, String> {
 /// Removes the data folders of servers that earlier tests left, perhaps with different settings.
 ///
 /// # Errors
-/// They cannot be removed.
+/// A folder cannot be removed.
 pub(super) fn remove_server_folders(programs: &[Program]) -> Result<(), String> {
     let folders: BTreeSet<PathBuf> = programs.iter().map(Program::templates).collect();
     for folder in folders {

@@ -11,8 +11,8 @@ const IN_MEMORY: &str = "/dev/shm";
 const LEAST_SPACE: u64 = 8 << 30;
 
 /// Returns a folder in memory for the temporary files of tests. Returns `None` if the user has
-/// chosen a folder by `TMPDIR`, if there is too little memory, or if programs cannot be executed
-/// there: then the tests use the usual folder.
+/// chosen a folder with `TMPDIR`, if there is too little memory, or if programs in this folder
+/// cannot be executed: then the tests use the usual folder.
 ///
 /// A private server has a thousand files, which are soon removed. Before an ext4 file system
 /// without a journal creates a file, it looks at the files that were removed in the last minutes.

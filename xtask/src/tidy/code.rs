@@ -1,7 +1,7 @@
 //! The code of a source file without the tests that it contains.
 
-/// Returns the text of a source file before its tests. The declaration of a module of tests in
-/// another file may be anywhere.
+/// Returns the text of a source file before its tests. A declaration such as `mod tests;` does not
+/// end this text, because its tests are in another file.
 pub(super) fn without_tests(text: &str) -> &str {
     let tests = text.match_indices("\n#[cfg(test)]").find(|(at, attribute)| {
         let item = text[at + attribute.len()..].trim_start().lines().next().unwrap_or_default();

@@ -1,5 +1,5 @@
 //! Check of the dependencies between crates, which point down only. `crates/edges.txt` declares
-//! them, and no other may exist.
+//! them: each declared dependency must exist, and no other may.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -39,8 +39,8 @@ pub(crate) fn check(path: &str, text: &str) -> Vec<String> {
     names.map(complaint).collect()
 }
 
-/// Returns true if a literal is the name of a fact, or the beginning of one. The name of a target
-/// may precede it.
+/// Returns true if a literal is the name of a fact, or the beginning of such a name. A placeholder,
+/// such as `{server}` for the prefix of a target, may precede it.
 fn is_name(literal: &str) -> bool {
     let is_of_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_.{}".contains(c);
     let (argument, rest) =

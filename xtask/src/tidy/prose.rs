@@ -1,5 +1,5 @@
-//! Check of prose: length of Markdown lines, sections of the changelog, first words of doc
-//! comments.
+//! Check of prose: length of Markdown lines and of the README, sections of the changelog, first
+//! words of doc comments.
 
 const LONGEST_LINE: usize = 100;
 

@@ -1,4 +1,5 @@
-//! Check for banned words, and for white space at the ends of lines and files.
+//! Check for banned words, for calls that plant faults outside of tests, for white space at the
+//! ends of lines, and for files whose last line does not end.
 
 /// Banned words, each with its remedy. They are written in two parts to keep this file free of
 /// them.
@@ -13,7 +14,7 @@ const BANNED: [(&str, &str); 8] = [
     (concat!("thread::", "sleep"), "wait on an rt timer"),
 ];
 
-/// Paths in which a banned word is allowed; the files give the reason.
+/// Beginnings of paths, each with the banned word that is allowed there; the files give the reason.
 const ALLOWED: [(&str, &str); 2] = [
     ("clippy.toml", concat!("thread::", "sleep")),
     ("crates/driver/src/sqlite/", concat!("thread::", "sleep")),

@@ -19,8 +19,9 @@ use accuracy::limiter::{
 /// Smallest number of scenarios that must be able to run on the machine.
 const FEWEST: usize = 12;
 
-/// The page that contains the tables, and the word in the marks around them.
+/// The page that contains the tables.
 const DOCUMENT: &str = "docs/limiter.md";
+/// The word in the marks around the tables.
 const MARK: &str = "known";
 
 fn main() -> ExitCode {
@@ -61,7 +62,8 @@ fn heading(order: &Order) -> String {
     format!("Seed {seed}; runs of {seconds} s for each scenario: {repetitions};\n{machine}.\n")
 }
 
-/// Runs all repetitions of a scenario, or returns the reason why it cannot run.
+/// Runs all repetitions of a scenario and returns its row. If the scenario cannot run on this
+/// machine, the row has the reason.
 fn repeat<'s>(scenario: &'s Scenario, order: &Order) -> Result<Row<'s>, Box<dyn Error>> {
     let mut row = Row { scenario, answers: Vec::new(), not_run_reason: None };
     for repetition in 0..order.repetitions {

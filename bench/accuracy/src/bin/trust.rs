@@ -3,8 +3,9 @@
 //! `docs/capacity.md` (errors of capacity searches), and of `docs/history.md` (error rates of
 //! histories).
 //!
-//! `trust [RUNS]` executes about RUNS valid runs in virtual time (1,000 by default) and a
-//! proportional number of others; it takes minutes. `trust real [RUNS]` executes RUNS runs in real
+//! `trust [RUNS]` executes about RUNS valid runs in virtual time (1,000 by default), proportional
+//! numbers of runs with faults and for the coverage of intervals, and fixed numbers of comparisons,
+//! searches, sweeps and histories; it takes minutes. `trust real [RUNS]` executes RUNS runs in real
 //! time (100 by default); it takes an hour and a half on an otherwise idle machine. Single tables:
 //!
 //! * `trust comparisons [NAME]`: the rows and mistakes whose name contains NAME.
@@ -41,7 +42,7 @@ use base::Nanos;
 const VIRTUAL_RUNS: u64 = 1_000;
 const REAL_RUNS: u64 = 100;
 
-/// Number of comparisons of each kind; a fifth of this number for comparisons of real runs.
+/// Number of comparisons of each kind; a fifth of this number if runs are executed, not drawn.
 const COMPARISONS: u32 = 2_000;
 
 /// Number of capacity searches on each system.
@@ -187,7 +188,8 @@ fn write_coverage(out: &mut impl Write, runs: u64) -> Result<bool, Box<dyn Error
 }
 
 /// Writes the error rates of each kind of comparison whose name contains `only`: of `comparisons`
-/// comparisons, or of a fifth of this number if they compare real runs in virtual time.
+/// comparisons, or of a fifth of this number if the compared runs are executed in virtual time
+/// instead of being drawn.
 fn write_comparisons(
     out: &mut impl Write,
     comparisons: u32,
@@ -284,7 +286,7 @@ fn write_irregularities(out: &mut impl Write, all: &[SearchErrors]) -> io::Resul
     writeln!(out, "\nIrregular: {irregular} of {searches} searches{}.", kinds.collect::<String>())
 }
 
-/// Writes the errors of `searches` capacity searches on each system.
+/// Writes the errors of `searches` capacity searches on each system that `only` selects.
 fn write_searches(
     out: &mut impl Write,
     searches: u32,

@@ -1,6 +1,6 @@
 //! The command line of the program `limiter`.
 
-/// The default seed: that of the next table in `docs/limiter.md`.
+/// The default seed: that of the table in `docs/limiter.md`.
 const SEED: u64 = 2_028;
 
 /// The seeds with which thresholds were tuned.
@@ -32,7 +32,7 @@ impl Order {
     /// Parses the words of a command line, without the name of the program.
     ///
     /// # Errors
-    /// The usage, or the reason why the options do not go together.
+    /// Returns the usage, or the reason why a value or a combination of options is not accepted.
     pub fn parse(mut words: impl Iterator<Item = String>) -> Result<Order, String> {
         let mut order = Order {
             seed: SEED,

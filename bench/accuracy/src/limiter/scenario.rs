@@ -75,7 +75,8 @@ pub struct Scenario {
     pub bottleneck: &'static str,
     /// The components that count as a correct answer.
     pub accepted: &'static [&'static str],
-    /// Facts that the finding must have, if any, such as the name of the table.
+    /// Test of the facts that the finding must have, such as the name of the table; `None` if any
+    /// facts are accepted.
     pub fact: Option<fn(&LimiterFinding) -> bool>,
     /// Creates the bottleneck and runs `assay` against it.
     pub run: Repetition,
@@ -88,7 +89,7 @@ pub enum Outcome {
     Right,
     /// The limiter was not identified: the answer was `unknown`.
     Missed,
-    /// The limiter was misidentified.
+    /// The limiter was misidentified, or the repetition failed.
     Wrong,
 }
 

@@ -27,7 +27,7 @@ pub(super) const KINDS: &[ScenarioKind] = &[
     ScenarioKind {
         name: "generator thread",
         bottleneck: "a server that answers at once, one thread of the generator that draws 60 to \
-               100 numbers for each request of 32 to 64 clients",
+               90 numbers for each request of 32 to 64 clients",
         accepted: &["generator-thread"],
         fact: None,
         run: RunOn::One(own_thread),
@@ -416,8 +416,8 @@ fn vacuum(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     stage.run_as(&server.url(), Some(server.password()), &workload, command, &[])
 }
 
-/// Runs a job whose log writes delay the commits of the other jobs. It updates half of its rows in
-/// one statement and so writes most of the log.
+/// Runs a job whose log writes delay the commits of another job. Each of its statements updates
+/// half of the rows of a table, so this job writes most of the log.
 fn clean_up(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let disk = SlowDisk { write_ns: stage.draw(0, 30, 80), ..SlowDisk::default() };
     let server = server(&Options::postgres().preload(&stage.slow_disk(disk)?))?;

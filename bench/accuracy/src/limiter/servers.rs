@@ -49,7 +49,7 @@ pub(super) fn counting_query(kind: Kind, count: u64) -> String {
     format!("select count(*) from {}", rows(kind, count))
 }
 
-/// Returns a query that takes a processor for longer than a run.
+/// Returns a query that keeps a processor busy for longer than a run.
 pub(super) fn endless_query(kind: Kind) -> &'static str {
     match kind {
         Kind::Postgres => "select count(*) from generate_series(1, 2000000000) i where i % 2 = 3",

@@ -1,8 +1,8 @@
 //! False alarms in real time on an idle machine, and detection of a real stall of 50 ms.
 //!
-//! The runs use simulated servers, SQLite, and private servers of PostgreSQL and MariaDB. Each is
-//! judged over ten seconds. The result depends on the machine: other programs that run there are
-//! detected too.
+//! The runs use simulated servers, SQLite, and private servers of PostgreSQL and MariaDB. Each run
+//! for false alarms is judged over ten seconds. The result depends on the machine: other programs
+//! that run there are detected too.
 
 use std::error::Error;
 use std::io;
@@ -33,7 +33,7 @@ const READS: &str = "[params]\nrows = 5000\n[setup]\nquery = create table t (id 
                      1000)\n[read]\nquery = select v from t where id = ${uniform(1, rows)}\nrate \
                      = 200\n";
 
-/// Queries of about 1 ms on one connection, each of which sums over a table of 30,000 rows. In
+/// Queries on one connection. Each sums over a table of 30,000 rows and takes about 1 ms. In
 /// SQLite, reading a single row takes less time than waking the thread, so `send-lag` would object.
 /// Several connections would compete with the generator for the processors.
 const SUMS: &str = "[params]\nrows = 30000\n[setup]\nquery = create table t (id bigint primary \

@@ -13,7 +13,7 @@ use bench::SimulatedServer;
 /// The server: exponential service times with a mean of 1 ms.
 const SERVER: &str = "sim:mm1?service=1ms";
 
-/// The largest rate with a p99 of 20 ms, in requests per second: μ − ln 100 / 20 ms.
+/// The largest rate with a p99 of at most 20 ms, in requests per second: μ − ln 100 / 20 ms.
 pub const TRUTH_PER_S: f64 = 769.741_5;
 
 /// The range in which the confirmed rate must lie, in requests per second.

@@ -2,8 +2,9 @@
 //!
 //! Hundreds of runs, nearly all in virtual time, measure the false alarms of checks on valid runs
 //! ([`alarms`]), the detection of planted faults ([`sensitivity`]), and the coverage of confidence
-//! intervals ([`coverage`]). The runs have fixed seeds, so the results are the same at any time and
-//! on any machine, except for the runs in [real time](idle).
+//! intervals ([`coverage`]). The other modules measure comparisons, sweeps, histories and capacity
+//! searches. The runs have fixed seeds, so the results are the same at any time and on any machine,
+//! except for the runs in real time ([`idle`], [`loopback`]).
 
 pub mod accepted;
 pub mod alarms;

@@ -165,7 +165,8 @@ fn ticks(plan: &mut Plan) {
     *schedule(plan) = Schedule::Recorded(Recorded(Arc::from(times)));
 }
 
-/// Replaces the send lags of the first job by `lags`, and its remaining send lags by 30 µs.
+/// Replaces the send lags of the first job by `lags` and by lags of 30 µs; their number stays the
+/// same.
 fn delay(evidence: &mut Evidence, lags: impl Iterator<Item = Nanos>) {
     let lag = evidence.jobs[0].window.iter_mut().find(|(kind, _)| *kind == Kind::SendLag);
     let (_, histogram) = lag.expect("sends have a lag");

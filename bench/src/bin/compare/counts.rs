@@ -149,8 +149,8 @@ pub(crate) fn syscalls(options: &Options, servers: &Servers) -> Result<(), Failu
     counts(options, servers, &[Tool::PerfCalls, Tool::Strace], "system calls")
 }
 
-/// Measures instructions per request in user mode: with perf, or with callgrind if the processor
-/// has no counter.
+/// Measures instructions per request in user mode: with perf, or with callgrind if perf cannot
+/// count, for example because the processor has no counter.
 pub(crate) fn instructions(options: &Options, servers: &Servers) -> Result<(), Failure> {
     counts(options, servers, &[Tool::Perf, Tool::Callgrind], "instructions in user mode")
 }

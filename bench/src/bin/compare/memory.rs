@@ -27,7 +27,8 @@ const LARGEST_REAL: u32 = 1_000;
 
 /// Measures the peak memory of Assay with many connections.
 pub(crate) fn measure(options: &Options, servers: &Servers) -> Result<(), Failure> {
-    let simulated = Servers::simulated(options)?;
+    // Servers named on the command line are real ones, too.
+    let simulated = Servers::simulated(&options.without_servers())?;
     let publication = Publication::begin(options)?;
     let mut raws = Vec::new();
     let mut text = String::from(

@@ -1,7 +1,7 @@
 //! The send lag, the cost and the highest rate of open loops.
 //!
-//! They are compared with the *bare loop*: the program `limit`, a closed loop that measures nothing
-//! but its own total cost.
+//! The cost and the highest rate are compared with those of the *bare loop*: the program `limit`, a
+//! closed loop that measures nothing but its own total cost.
 
 use serde::{Deserialize, Serialize};
 
@@ -353,7 +353,7 @@ pub(crate) struct Lag {
 }
 
 impl Lag {
-    /// Returns the send lag, or `None` if time was stolen from every round.
+    /// Returns the send lag, or `None` if no round was undisturbed.
     fn of(runs: &[&OpenRun]) -> Option<Lag> {
         let undisturbed = || runs.iter().filter(|run| run.is_undisturbed());
         Some(Lag {

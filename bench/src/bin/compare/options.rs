@@ -56,14 +56,17 @@ impl Measure {
 }
 
 /// The parsed command line.
+#[derive(Clone)]
 pub(crate) struct Options {
     pub(crate) measure: Measure,
     pub(crate) rounds: usize,
     /// Length of a run, in seconds.
     pub(crate) seconds: u32,
     only: Vec<String>,
-    /// Existing servers, as HOST:PORT; without them, private ones are started.
+    /// Existing PostgreSQL server, as HOST:PORT; without one, a private or a simulated one is
+    /// started.
     pub(crate) postgres: Option<String>,
+    /// Existing MariaDB server, as HOST:PORT; without one, a private or a simulated one is started.
     pub(crate) mariadb: Option<String>,
     /// A folder with `cacert.pem`, `client-cert.pem` and `client-key.pem`.
     pub(crate) certificates: Option<PathBuf>,
@@ -84,6 +87,11 @@ const USAGE: &str = "usage: compare [rounds|syscalls|instructions|open|memory|lo
 const KNOWN: KnownOptions<'_> = KnownOptions { flags: &["--write"], usage: USAGE };
 
 impl Options {
+    /// Returns the options without the servers that the command line names.
+    pub(crate) fn without_servers(&self) -> Options {
+        Options { postgres: None, mariadb: None, ..self.clone() }
+    }
+
     /// Parses the command line.
     pub(crate) fn parse(arguments: &[String]) -> Result<Options, Failure> {
         let mut options = Options {
@@ -157,7 +165,7 @@ impl Options {
         self.wants(&Runner::ALL.map(Runner::word), runner.word())
     }
 
-    /// Returns true if a word is selected. All words of a kind are selected unless `--only` names
+    /// Returns true if a word is selected. All words of its kind are selected unless `--only` names
     /// some of them.
     fn wants(&self, kind: &[impl AsRef<str>], word: &str) -> bool {
         let is_of_kind = |named: &&String| kind.iter().any(|word| word.as_ref() == named.as_str());

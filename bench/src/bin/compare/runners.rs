@@ -75,7 +75,8 @@ impl Runner {
         Ok(Sample::new(self.queries(&ran, cell, length)?, &ran, load))
     }
 
-    /// Returns the number of queries that a run executed, parsed from its output.
+    /// Returns the number of queries that a run executed: parsed from its output or, for
+    /// `mariadb-slap`, the requested number.
     pub(crate) fn queries(
         self,
         ran: &ProgramRun,

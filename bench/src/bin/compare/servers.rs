@@ -62,12 +62,14 @@ pub(crate) struct Servers {
 }
 
 impl Servers {
-    /// Starts servers of the selected databases, with the shared table if the measure needs it.
+    /// Starts private servers of the selected databases, or takes those named on the command line,
+    /// with the shared table if the measure needs it.
     pub(crate) fn real(options: &Options) -> Result<Servers, Failure> {
         Servers::of_kind(options, Server::start)
     }
 
-    /// Starts simulated servers that answer every request at once.
+    /// Starts simulated servers that answer every request at once; takes servers named on the
+    /// command line in their place.
     pub(crate) fn simulated(options: &Options) -> Result<Servers, Failure> {
         Servers::of_kind(options, Server::simulate)
     }
@@ -201,7 +203,8 @@ impl Server {
         Ok(Server { host, port, source: Source::Private(Box::new(server)) })
     }
 
-    /// Starts a server of the testbed that speaks the protocol and answers at once.
+    /// Starts a simulated server, in a process of its own, that speaks the protocol of the database
+    /// and answers at once.
     fn simulate(database: Database) -> Result<Server, Failure> {
         let server = SimulatedServer::start("sim:null", database.word())?;
         let (host, port) = (server.host.clone(), server.port);

@@ -11,7 +11,7 @@ pub(super) enum Token {
     Sign(char),
 }
 
-/// Splits code into tokens, without comments, strings and characters.
+/// Splits code into tokens, without comments, string literals and character literals.
 pub(super) fn tokens(code: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut rest = code;
@@ -40,7 +40,8 @@ pub(super) fn tokens(code: &str) -> Vec<Token> {
     tokens
 }
 
-/// Returns the length in bytes of the string, character or lifetime that the code begins with.
+/// Returns the length in bytes of the string or character literal that the code begins with; for a
+/// lifetime, the length of its quote alone. `None` if the code begins with anything else.
 fn quoted(code: &str) -> Option<usize> {
     let prefix = code.find(|c| !matches!(c, 'b' | 'c' | 'r')).filter(|length| *length <= 2)?;
     let is_raw = code[..prefix].ends_with('r');

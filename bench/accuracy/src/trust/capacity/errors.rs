@@ -375,7 +375,7 @@ impl SearchErrors {
 }
 
 impl ExpectedOutcome {
-    /// Returns true if nearly all searches had the expected result.
+    /// Returns true if enough searches had the expected result.
     pub fn is_good(&self) -> bool {
         f64::from(self.found) >= self.least * f64::from(self.searches)
     }

@@ -60,8 +60,8 @@ pub const STATIONARY: System = System { name: "M/M/1", ..mm1("", 20.0, 769.741_5
 /// second.
 pub const RANDOM_STEP: System = System { name: "step at 800/s, Poisson arrivals", job: "", ..STEP };
 
-/// An exponential server that answers only ten thousand requests, few of them slow, within the
-/// budget of a search.
+/// An exponential server that is so slow that a search has only about ten thousand requests within
+/// its budget, few of them beyond the bound.
 pub const FEW_REQUESTS: System = System {
     name: "M/M/1, 10 requests/s at most",
     url: "sim:mm1?service=100ms",
@@ -90,7 +90,7 @@ pub const ALWAYS_FAILS: System = System {
     is_judged: true,
 };
 
-/// A server that answers an eighth of the requests (e⁻²) too slowly, at every rate.
+/// A server that answers 13.5 % of the requests (e⁻²) too slowly, at every rate.
 pub const ALWAYS_FAILS_AT_RANDOM: System = System {
     name: "always fails, at random",
     url: "sim:mmc?service=10ms&servers=unlimited",

@@ -2,10 +2,10 @@
 //!
 //! Most rows draw the figures of runs from a [model](machine_model) of a machine, with noise from
 //! run to run and drift over many runs, because thousands of comparisons would take days even in
-//! virtual time. The last rows ([`runs`]) execute real runs in virtual time, against simulated
-//! servers with the same noise and drift. The figures of all rows are analysed by the code that
-//! compares real runs. [`mod@mutations`] plants mistakes in experiments; each must move the rate of
-//! a row out of its accepted range.
+//! virtual time. The last rows ([`runs`]) let the engine execute the runs in virtual time, against
+//! simulated servers with the same kinds of noise and drift. The figures of all rows are analysed
+//! by the code that compares real runs. [`mod@mutations`] plants mistakes in experiments; each must
+//! move the rate of a row out of its accepted range.
 
 mod groups;
 mod machine_model;

@@ -153,8 +153,7 @@ fn bet_outside(method: &Method, comparisons: u32) -> ComparisonRate {
 }
 
 /// Accepted percentage of bets that are held, and of bets that have failed, if the true change is
-/// an end of the bet's range. Each of these outcomes is then wrong and has a probability of half of
-/// 5 %.
+/// an end of the bet's range. Each of these outcomes is then wrong, and has a probability of 2.5 %.
 const AT_AN_END: RangeInclusive<f64> = 0.5..=4.5;
 
 fn bet_held_at_an_end(method: &Method, comparisons: u32) -> ComparisonRate {

@@ -1,4 +1,4 @@
-//! The rates of comparisons of real runs in virtual time.
+//! The rates of comparisons of runs that the engine executes in virtual time.
 
 use std::error::Error;
 

@@ -84,7 +84,7 @@ fn finds_step(seed: u64, plans: Plans) -> bool {
     is_placed(at, &stepped(&mut draw, RECORDS, at, plans))
 }
 
-/// Returns true if a step is found with `after` records after it.
+/// Returns true if a step is found with `after` records from the step on.
 fn finds_new_step(seed: u64, after: u32) -> bool {
     let mut draw = Stream::new(Seed(seed), "histories", "new step").draw(0);
     is_placed(BEFORE, &stepped(&mut draw, BEFORE + after, BEFORE, Plans::One))

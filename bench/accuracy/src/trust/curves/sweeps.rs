@@ -20,7 +20,7 @@ const FEW: [u32; 5] = [1, 4, 16, 64, 128];
 /// As many numbers of clients as in [`FEW`], all below the peak of [`FITTED_SERVER`].
 const BELOW_PEAK: [u32; 5] = [1, 2, 4, 8, 16];
 
-/// Number of runs of each point of a sweep.
+/// Number of runs for each point of a sweep.
 pub(super) const REPEATS: u32 = 3;
 
 /// Fraction by which the machine is slower at the last point than at the first one, if the points

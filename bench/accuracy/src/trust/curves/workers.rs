@@ -24,8 +24,8 @@ const RATE: f64 = 600.0;
 /// The law of the workers' mutual slowdown.
 const LAW: Scalability = Scalability { service_s: 0.01, contention: 0.02, coherency: 0.000_5 };
 
-/// Ratio of the p99 of a number of workers to the smallest p99, above which the number is far from
-/// the best.
+/// Ratio of the p99 with a number of workers to the smallest p99, above which the number is far
+/// from the best.
 const FAR: f64 = 2.0;
 
 /// Counts the sweeps in which the best of eight numbers of workers is named.
