@@ -18,8 +18,8 @@ pub(crate) struct Access {
 }
 
 impl Access {
-    /// Returns the route that a request may see. The host is checked first, so a page of another
-    /// site learns nothing else.
+    /// Returns the route that a request may see or send a form to, or else the refusal. The host is
+    /// checked first, so a page of another site learns nothing else.
     pub(crate) fn route(&self, head: &Head) -> Result<Route, Response> {
         let forbidden = |reason: &str| Err(Response::refusal(Status::Forbidden, reason));
         if !self.hosts.contains(&head.host) {
@@ -69,7 +69,8 @@ impl Access {
         self.takes_forms && route.is_some_and(|route| route.takes_a_form())
     }
 
-    /// Returns true if the browser says that the request comes from another site.
+    /// Returns true if the browser says that a page of another site sends the request. Following a
+    /// link from another site to this one is allowed, and does not count.
     fn is_of_another_site(&self, head: &Head) -> bool {
         let own = format!("http://{}", head.host);
         let is_own = |origin: &String| origin.eq_ignore_ascii_case(&own);

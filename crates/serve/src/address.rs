@@ -9,7 +9,7 @@ use std::str::FromStr;
 pub struct ListenAddress {
     /// Name or IP address of the host.
     pub(crate) host: String,
-    /// Port; 0 takes a free one.
+    /// Port; for 0, the system chooses a free one.
     pub(crate) port: u16,
 }
 
@@ -50,7 +50,7 @@ impl fmt::Display for ListenAddress {
 pub(crate) enum Range {
     /// This machine.
     Loopback,
-    /// A network.
+    /// This machine, and others over a network.
     Network,
 }
 
@@ -79,7 +79,8 @@ impl HostNames {
     }
 }
 
-/// Splits `HOST`, `HOST:PORT` or `[IPV6]:PORT`; `None` if the text has a different form.
+/// Splits `HOST`, `HOST:PORT`, `[IPV6]` or `[IPV6]:PORT` into host and port; `None` if the text has
+/// a different form.
 fn split(text: &str) -> Option<(&str, Option<u16>)> {
     let (host, port) = match text.strip_prefix('[') {
         Some(rest) => {

@@ -5,7 +5,7 @@
 pub(crate) enum Form {
     /// A segment of a path.
     Segment,
-    /// A name or value of a form's fields, in which `+` is a blank.
+    /// A name or value of a field in a query or a form, in which `+` is a blank.
     Field,
 }
 
@@ -32,7 +32,7 @@ fn digit(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
 
-/// Decodes the fields of a query; `None` if one cannot be decoded.
+/// Decodes the fields of a query or a form; `None` if one of them cannot be decoded.
 pub(crate) fn decode_fields(query: &str) -> Option<Vec<(String, String)>> {
     let pairs = query.split('&').filter(|pair| !pair.is_empty());
     let field = |pair: &str| {

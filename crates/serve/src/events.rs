@@ -14,7 +14,7 @@ pub enum Event {
     Message(String),
     /// The last message, under the name `end`.
     End(String),
-    /// Nothing new.
+    /// A comment, which the page does not see: there is no new message.
     KeepAlive,
 }
 

@@ -7,7 +7,8 @@ use crate::response::{Response, Status};
 /// Maximum number of fields of a head; browsers send about 20.
 const MOST_FIELDS: usize = 64;
 
-/// Maximum length of a body, in bytes. The body of a request that is not a form is ignored.
+/// Maximum declared length of a body, in bytes. Only the body of a `POST` is read; the body of any
+/// other request is ignored.
 const LONGEST_BODY: u64 = 64 << 10;
 
 /// The head of a request.
@@ -29,14 +30,14 @@ pub(crate) struct Head {
     pub(crate) length: usize,
     /// Declared length of the body, in bytes; `None` if none is declared.
     pub(crate) body_length: Option<usize>,
-    /// True if the body is a form.
+    /// True if the media type of the body is that of a form.
     pub(crate) is_form: bool,
 }
 
 /// The initiator of a request, as the browser says (Fetch Metadata Request Headers).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Initiator {
-    /// A page of this server, the user, or a program that is not a browser.
+    /// A page of this server, or the user. Also a program or browser that does not say.
     Own,
     /// A link or a form of another site leads to this page.
     VisitFromOtherSite,
@@ -48,7 +49,7 @@ pub(crate) enum Initiator {
 const FORM: &str = "application/x-www-form-urlencoded";
 
 impl Head {
-    /// Returns true if the request sends a form.
+    /// Returns true if the method is `POST`, with which a browser sends a form.
     pub(crate) fn is_post(&self) -> bool {
         self.method == "POST"
     }

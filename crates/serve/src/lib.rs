@@ -5,10 +5,10 @@
 //! the connections are plain threads ([decision
 //! 48](../../../docs/decisions/0048-pages-over-http.md)).
 //!
-//! The invariant: a request reaches [`Pages`] only if its `Host` is an address of this machine, it
-//! comes from no other site, and its path begins with the [`Token`] of the server if it has one. A
-//! form must also say that it comes from this site, and the server must take forms. Threads, sizes
-//! and times of a connection are bounded by [`Limits`].
+//! The invariant: a request reaches [`Pages`] only if its `Host` can only mean this machine, it is
+//! not sent by a page of another site, and its path begins with the [`Token`], if the server has
+//! one. A form must also say that it comes from this site, and the server must take forms. The
+//! number and the times of connections are bounded by [`Limits`].
 
 mod access;
 mod address;

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// The sources that pages may use besides themselves; everything else is forbidden. The default
-/// forbids all.
+/// The style and the script that pages may contain, by their hashes. The default allows neither.
+/// Everything else is forbidden, except forms that are sent to this server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
     /// Style, by its hash: `'sha256-…'`.

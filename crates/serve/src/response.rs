@@ -77,7 +77,7 @@ impl Status {
 
 /// The answer to a request.
 pub enum Answer {
-    /// A text.
+    /// A status and a text, sent as a whole.
     Page(Response),
     /// Events, until their source ends or the viewer has gone.
     Events(Box<dyn EventSource>),
@@ -115,7 +115,7 @@ impl Response {
 
     /// Creates an answer that is an HTML page with a form to send to this server. Under the policy
     /// `no-referrer`, a browser would withhold the origin of the form, too (Fetch Standard, section
-    /// "Origin header").
+    /// "Origin header"), and the server would refuse the form.
     pub fn page_with_form(html: String) -> Response {
         Response { referrer: "same-origin", ..Response::page(Status::Ok, html) }
     }
@@ -126,7 +126,7 @@ impl Response {
         Response { see_query: Some(query), ..Response::text(Status::SeeOther, String::new()) }
     }
 
-    /// Creates an answer with the numbers of a run in the text format of Prometheus 0.0.4.
+    /// Creates an answer with the numbers of a run in version 0.0.4 of Prometheus's text format.
     pub fn metrics(text: String) -> Response {
         let media = "text/plain; version=0.0.4; charset=utf-8";
         Response { media, ..Response::text(Status::Ok, text) }

@@ -9,8 +9,9 @@ pub trait Pages: Send + Sync {
     /// once.
     fn answer(&self, route: &Route) -> Answer;
 
-    /// Handles a form that was sent to a route, and returns the answer. Several threads may call it
-    /// at once, for routes that [take a form](Route::Notes) on servers that take forms.
+    /// Handles a form that was sent to a route, and returns the answer. It is called only for
+    /// routes that [take a form](Route::Notes), and only on servers that take forms. Several
+    /// threads may call it at once. The default refuses every form.
     fn accept_form(&self, _: &Route, _: &Fields) -> Answer {
         Response::method_not_allowed("these pages are only read", false).into()
     }
@@ -23,14 +24,14 @@ pub enum Route {
     Home {
         /// Words to search for; empty for all records.
         search: String,
-        /// Number of the page, from 1.
+        /// Number of the page of the list, from 1.
         page: usize,
     },
     /// The answer of a record: `/report/NAME?run=N`.
     Report {
         /// Path of the record below the folder.
         record: String,
-        /// Number of a run in the record of an experiment.
+        /// Number of a run in the record of an experiment; `None` for the whole record.
         run: Option<u32>,
     },
     /// The comparison of two records: `/overlay?a=NAME&b=NAME`.

@@ -32,7 +32,7 @@ pub struct Settings {
     pub token: Option<Token>,
     /// Content security policy.
     pub policy: Policy,
-    /// True if [forms](Pages::accept_form) may be sent; without it, pages are only read.
+    /// True if [forms](Pages::accept_form) may be sent; otherwise, pages can only be read.
     pub takes_forms: bool,
 }
 
@@ -99,7 +99,7 @@ impl Server {
         let (listener, site) = self.into_listener_and_site(pages);
         let viewers = Viewers(Arc::clone(&site));
         let thread = std::thread::Builder::new().name("serve".to_owned());
-        // An error of the pages must not end the run that they show.
+        // The error of the server is dropped: it must not end the run that the pages show.
         thread.spawn(move || accept(&listener, &site))?;
         Ok(viewers)
     }
@@ -114,7 +114,7 @@ impl Server {
 pub struct Viewers(Arc<Site>);
 
 impl Viewers {
-    /// Waits until all answers are sent, but not longer than `span`.
+    /// Waits until all answers are sent and no connection is open, but not longer than `span`.
     pub fn drain(&self, span: Duration) {
         self.0.drain(span);
     }

@@ -20,7 +20,7 @@ pub struct Limits {
     pub connections: usize,
     /// Maximum time until a request has arrived.
     pub request: Nanos,
-    /// Maximum time until an answer is sent.
+    /// Maximum time until an answer, or one event of a stream, is sent.
     pub answer: Nanos,
 }
 
@@ -83,7 +83,8 @@ struct Connections {
 /// A connection that counts as open.
 struct Entry {
     number: u64,
-    /// The connection; `None` once a request has arrived and is not refused.
+    /// The connection, while a new one may take its place. `None` once its request is admitted, or
+    /// if it has no second handle.
     pending: Option<TcpStream>,
 }
 
@@ -105,7 +106,8 @@ pub(crate) struct OpenConnection {
 
 impl OpenConnection {
     /// Counts a connection. If there are as many connections as the limits allow, the new one takes
-    /// the place of one whose request has not arrived or is refused; `None` if there is none.
+    /// the place of one whose request has not arrived or is refused; `None` if there is no such
+    /// connection.
     pub(crate) fn register(site: &Arc<Site>, stream: &TcpStream) -> Option<OpenConnection> {
         let mut open = site.open();
         if open.all.len() >= site.limits.connections {

@@ -35,8 +35,8 @@ impl Token {
         &self.0
     }
 
-    /// Returns true if a word is this token. The time of the comparison does not depend on the
-    /// word.
+    /// Returns true if a word is this token. The time of the comparison may depend on the length of
+    /// the word, but not on its characters.
     pub(crate) fn matches(&self, word: &str) -> bool {
         let (own, other) = (self.0.as_bytes(), word.as_bytes());
         let differences = own.iter().zip(other).fold(0, |found, (one, two)| found | (one ^ two));

@@ -125,7 +125,7 @@ impl Running {
         ))
     }
 
-    /// Requests a page again and again until it is answered; returns false if it never is.
+    /// Requests a page until it is answered; returns false after 100,000 requests without a page.
     fn answers_again(&self) -> bool {
         (0..100_000).any(|_| self.get("", "").starts_with("HTTP/1.1 200 "))
     }
