@@ -100,8 +100,8 @@ gated:
 demonstrated:
 	scripts/demo $(ASSAY) 1 || case $$? in 1 | 3) ;; *) exit 1 ;; esac
 
-# Compares the instructions per request and the size of the program with their limits. While other
-# programs run, a request takes 1 % more instructions, because more requests wait.
+# Compares the instructions per request and the size of the program with their limits. The limits
+# allow for other programs that run at the same time.
 gate:
 	target/debug/xtask gate
 

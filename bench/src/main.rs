@@ -4,8 +4,8 @@
 //! the machine and the commit; the program `values` does the same for the generated values.
 //!
 //! * `bench gate CASE N` runs one case with a fixed number of requests, to count its instructions.
-//! * `bench gate merge-run N` moves a run N times into the record of an experiment, for the same
-//!   purpose.
+//! * `bench gate merge-run N` moves a run N times into the record of an experiment, and
+//!   `bench gate check-jobs N` checks a file of N jobs, for the same purpose.
 //! * `bench host URL PROTOCOL PROCESSOR` is the simulated server of other cases and programs.
 //! * `memory`, `replay`, `check` and `input` measure memory, and `merge` measures the time to move
 //!   a run into the record of an experiment.
@@ -34,6 +34,10 @@ fn main() -> ExitCode {
         },
         ["gate", "merge-run", runs] => match runs.parse() {
             Ok(runs) => drop(merge::times(runs)),
+            Err(_) => return usage(),
+        },
+        ["gate", "check-jobs", jobs] => match jobs.parse() {
+            Ok(jobs) => rounds::check_jobs(jobs),
             Err(_) => return usage(),
         },
         ["gate", case, requests] => match (gate(case), requests.parse()) {
@@ -74,10 +78,8 @@ fn host(url: &str, words: &[&str]) -> Result<(), Box<dyn Error>> {
 }
 
 fn usage() -> ExitCode {
-    print_line(
-        "usage: bench [rounds N | gate CASE REQUESTS | gate merge-run RUNS | memory REQUESTS |",
-    );
-    print_line("              replay LINES | check FILE | input | merge |");
-    print_line("              host URL postgres|mariadb [PROCESSOR]]");
+    print_line("usage: bench [rounds N | gate CASE REQUESTS | gate merge-run RUNS |");
+    print_line("              gate check-jobs JOBS | memory REQUESTS | replay LINES |");
+    print_line("              check FILE | input | merge | host URL postgres|mariadb [PROCESSOR]]");
     ExitCode::from(2)
 }

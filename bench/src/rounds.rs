@@ -239,6 +239,11 @@ fn check_time() -> f64 {
 
 /// Returns the milliseconds that it takes to check a file of 1,000 typical jobs.
 fn check_of_jobs() -> f64 {
+    timed(|| check_jobs(1_000)).1 * 1e3
+}
+
+/// Checks a file of typical jobs.
+pub(crate) fn check_jobs(count: u32) {
     let job = |number: u32| {
         format!(
             "[job {number}]\nlet = a: zipf(1, 1M)\n\
@@ -247,10 +252,10 @@ fn check_of_jobs() -> f64 {
              transaction = yes\nrate = 10\nslo = p99 < 30ms, failed < 1%\n"
         )
     };
-    let text: String = (1..=1_000).map(job).collect();
-    let ((plan, _), seconds) = timed(|| workload::plan(&text, &workload::Overrides::default()));
-    assert_eq!(plan.map(|plan| plan.jobs.len()), Some(1_000), "the file is accepted");
-    seconds * 1e3
+    let text: String = (1..=count).map(job).collect();
+    let (plan, _) = workload::plan(&text, &workload::Overrides::default());
+    let accepted = plan.map(|plan| plan.jobs.len());
+    assert_eq!(accepted, Some(count as usize), "the benchmark's own file is accepted");
 }
 
 fn check_memory() -> f64 {

@@ -3,7 +3,7 @@
 //! Every check passes, because each request of such a job was answered correctly. But a number
 //! based on answers without rows may mean something other than its reader thinks.
 
-use base::{AccountId, Nanos, StatementId};
+use base::{AccountId, Nanos, StatementId, after_comments};
 use workload::{Placeholders, Requests, Statement};
 
 use crate::evidence::{Evidence, JobEvidence};
@@ -101,7 +101,7 @@ const ROW_STATEMENTS: [&str; 9] =
 /// manual, "SELECT INTO").
 fn asks_for_rows(statement: &Statement) -> bool {
     let text = statement.text(Placeholders::Question).to_ascii_lowercase();
-    let text = without_comments(&text);
+    let text = after_comments(&text);
     let mut words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     let first = words.by_ref().find(|word| !word.is_empty()).unwrap_or_default();
     let gives_away = matches!(first, "select" | "with" | "table") && stores_rows(words);
@@ -111,29 +111,20 @@ fn asks_for_rows(statement: &Statement) -> bool {
 /// Returns true if the words of a query store its rows by `into`; `with … insert into` changes rows
 /// of a table.
 fn stores_rows<'w>(words: impl Iterator<Item = &'w str>) -> bool {
-    let mut before = "";
-    for word in words {
-        if word == "into" && !matches!(before, "insert" | "ignore" | "merge") {
+    let (mut earlier, mut before) = ("", "");
+    for word in words.filter(|word| !word.is_empty()) {
+        let names_table = match before {
+            "insert" | "replace" | "ignore" | "merge" => true,
+            // SQLite's `insert or fail into`.
+            "abort" | "fail" | "rollback" => earlier == "or",
+            _ => false,
+        };
+        if word == "into" && !names_table {
             return true;
         }
-        before = word;
+        (earlier, before) = (before, word);
     }
     false
-}
-
-/// Returns the text without its leading comments.
-fn without_comments(text: &str) -> &str {
-    let mut text = text.trim_start();
-    loop {
-        let rest = if text.starts_with("/*") {
-            text.split_once("*/").map(|(_, rest)| rest)
-        } else if text.starts_with("--") || text.starts_with('#') {
-            text.split_once('\n').map(|(_, rest)| rest)
-        } else {
-            return text;
-        };
-        text = rest.unwrap_or_default().trim_start();
-    }
 }
 
 #[cfg(test)]
@@ -155,6 +146,11 @@ mod tests {
         check("  /* a */ -- b\n (select 1) union (select 2)", true);
         check("with a as (select 1) select * from a", true);
         check("with a as (select 1) insert into t select * from a", true);
+        check("with a as (select 1) insert or replace into t select * from a", true);
+        check("with a as (select 1) replace\n  into t select * from a", true);
+        check("with a as (select 1) insert or rollback into t select * from a", true);
+        check("select fail into u from t", false);
+        check("/*/ a */ select 1", true);
         check("update t set v = 1", true);
         check("insert into t values (1) on conflict do nothing", true);
         check("delete from t", true);

@@ -303,6 +303,11 @@ impl JobEvidence {
         sum
     }
 
+    /// Returns true if a request was due in the run, also before the window.
+    pub(crate) fn has_requests(&self) -> bool {
+        self.steps.iter().any(|step| step.counts.arrivals > 0)
+    }
+
     /// Returns the number of errors in the window with this code.
     pub fn failed_with(&self, code: Code) -> u64 {
         let with_it = self.failures.iter().filter(|(_, known, _)| *known == code);
@@ -319,10 +324,16 @@ impl JobEvidence {
         self.spent_s(Kind::Service)
     }
 
+    /// Returns the sum of the response times in the window, those of failed requests included, in
+    /// seconds.
+    pub(crate) fn responded_s(&self) -> f64 {
+        self.spent_s(Kind::Response) + self.spent_s(Kind::Error)
+    }
+
     /// Returns the fraction of their time that all requests, failed ones included, spent waiting
     /// for a worker or a connection; `None` without requests.
     pub(crate) fn waited_share(&self) -> Option<f64> {
-        let all = self.spent_s(Kind::Response) + self.spent_s(Kind::Error);
+        let all = self.responded_s();
         (all > 0.0).then(|| (self.spent_s(Kind::Wait) / all).min(1.0))
     }
 

@@ -474,6 +474,8 @@ pub enum Failures {
         scheduled: u64,
         /// Class of most of these errors; `None` if the record has no classes.
         class: Option<Class>,
+        /// True if each request of the job runs a program.
+        runs_program: bool,
     },
 }
 

@@ -177,14 +177,15 @@ fn errors(evidence: &Evidence, account: AccountId) -> Vec<ErrorSummary> {
     failures.map(summary).collect()
 }
 
-/// Returns the text of a job's first error with a code. Requests that were not sent because the
-/// server was unreachable have the text of the outage, unless the outage may belong to another
-/// target.
+/// Returns the text of the first error of a job or part with a code; the errors of a mix are those
+/// of its parts. Requests that were not sent because the server was unreachable have the text of
+/// the outage, unless the outage may belong to another target.
 fn first_text(evidence: &Evidence, account: AccountId, class: Class, code: Code) -> Option<String> {
+    let includes = |it: AccountId| it == account || evidence.plan.whole_job_account(it) == account;
     let is_first = |event: &&Event| {
         event.kind == EventKind::FirstError
-            && event.account == Some(account)
             && event.error.is_some_and(|error| error.code == code)
+            && event.account.is_some_and(includes)
     };
     let has_one_target = evidence.plan.named_targets().next().is_none();
     let is_outage = |event: &&Event| {

@@ -133,15 +133,16 @@ pub fn disturbances<E>(
     mut read: impl FnMut(JobStep) -> Result<Vec<BucketCount>, E>,
 ) -> Result<Vec<Disturbance>, E> {
     let accounts = evidence.accounts();
+    let window = Window::of(evidence);
     let candidates = accounts.clone().filter(|account| is_intermittent(&evidence.plan, *account));
-    let of_jobs = candidates.filter_map(|account| divide_by_job(evidence, account));
-    let of_work = background(evidence).filter_map(|work| divide_by_work(evidence, work));
+    let of_jobs = candidates.filter_map(|account| window.divide_by_job(account));
+    let of_work = background(evidence).filter_map(|work| window.divide_by_work(work));
     let mut disturbances: Vec<Disturbance> = of_jobs.take(MOST_DISTURBANCES).collect();
     disturbances.extend(of_work.take(MOST_WORK));
     for job in accounts {
         let with_it = disturbances.iter_mut().filter(|it| it.others.contains(&job));
         let phases: Vec<&mut Phase> = with_it.flat_map(|it| &mut it.phases).collect();
-        add_responses(phases, &evidence.jobs[job.index()], |step| read(JobStep { job, step }))?;
+        add_responses(phases, &window.asked[job.index()], |step| read(JobStep { job, step }))?;
     }
     Ok(disturbances)
 }
@@ -167,57 +168,83 @@ fn background(evidence: &Evidence) -> impl Iterator<Item = &Observed> {
     work.into_iter()
 }
 
-/// Divides the window by background work.
-fn divide_by_work(evidence: &Evidence, work: &Observed) -> Option<Disturbance> {
-    let steps = 0..evidence.steps.window().end;
-    let is_active = steps.map(|step| {
-        let span = evidence.steps.start(step)..evidence.steps.start(step + 1);
-        work.growth(&span).is_some_and(|growth| growth.by > 0.0)
-    });
-    let everyone = evidence.accounts().filter(|account| !evidence.plan.account(*account).is_part());
-    let cause = Cause::Background(work.metric.clone());
-    divide(evidence, cause, &is_active.collect::<Vec<_>>(), true, everyone)
+/// The window of a run, which is divided into phases.
+struct Window<'e> {
+    evidence: &'e Evidence,
+    /// The steps with arrivals of each account.
+    asked: Vec<Vec<usize>>,
 }
 
-/// Divides the window by a job.
-fn divide_by_job(evidence: &Evidence, account: AccountId) -> Option<Disturbance> {
-    let is_active = in_flight_steps(&evidence.jobs[account.index()], evidence.steps.window().end);
-    let is_timetable =
-        matches!(evidence.plan.account(account).job().pacing, Pacing::Timetable { .. });
-    let others =
-        evidence.accounts().filter(|other| evidence.plan.whole_job_account(*other) != account);
-    divide(evidence, Cause::Job(account), &is_active, is_timetable, others)
+impl<'e> Window<'e> {
+    fn of(evidence: &'e Evidence) -> Window<'e> {
+        Window { evidence, asked: evidence.jobs.iter().map(steps_with_arrivals).collect() }
+    }
+
+    /// Divides the window by background work.
+    fn divide_by_work(&self, work: &Observed) -> Option<Disturbance> {
+        let Window { evidence, .. } = *self;
+        let steps = 0..evidence.steps.window().end;
+        let is_active = steps.map(|step| {
+            let span = evidence.steps.start(step)..evidence.steps.start(step + 1);
+            work.growth(&span).is_some_and(|growth| growth.by > 0.0)
+        });
+        let everyone =
+            evidence.accounts().filter(|account| !evidence.plan.account(*account).is_part());
+        let cause = Cause::Background(work.metric.clone());
+        self.divide(cause, &is_active.collect::<Vec<_>>(), true, everyone)
+    }
+
+    /// Divides the window by a job.
+    fn divide_by_job(&self, account: AccountId) -> Option<Disturbance> {
+        let Window { evidence, .. } = *self;
+        let is_active =
+            in_flight_steps(&evidence.jobs[account.index()], evidence.steps.window().end);
+        let is_timetable =
+            matches!(evidence.plan.account(account).job().pacing, Pacing::Timetable { .. });
+        let others =
+            evidence.accounts().filter(|other| evidence.plan.whole_job_account(*other) != account);
+        self.divide(Cause::Job(account), &is_active, is_timetable, others)
+    }
+
+    /// Divides the window into phases by the steps in which an activity took place; `None` if there
+    /// is nothing to compare. A recurring activity has a phase between its occurrences.
+    fn divide(
+        &self,
+        cause: Cause,
+        is_active: &[bool],
+        is_repeated: bool,
+        others: impl Iterator<Item = AccountId>,
+    ) -> Option<Disturbance> {
+        let window = self.evidence.steps.window();
+        let first = is_active.iter().position(|&is_active| is_active)?;
+        let last = is_active.iter().rposition(|&is_active| is_active)?;
+        let name = |step: usize| match is_repeated && !is_active[step] {
+            _ if step < first => PhaseName::Before,
+            _ if step > last => PhaseName::After,
+            true => PhaseName::Between,
+            false => PhaseName::During,
+        };
+        let phases = PhaseName::ALL.map(|wanted| {
+            let mut phase = Phase { name: wanted, steps: Vec::new(), responses: Vec::new() };
+            window.clone().filter(|step| name(*step) == wanted).for_each(|step| phase.push(step));
+            phase
+        });
+        let phases: Vec<Phase> =
+            phases.into_iter().filter(|phase| !phase.steps.is_empty()).collect();
+        let asks_in = |other: AccountId, phase: &&Phase| {
+            self.asked[other.index()].iter().any(|step| phase.contains(*step))
+        };
+        let asks =
+            |other: &AccountId| phases.iter().filter(|phase| asks_in(*other, phase)).count() > 1;
+        let others: Vec<AccountId> = others.filter(asks).collect();
+        (!others.is_empty()).then_some(Disturbance { cause, phases, others })
+    }
 }
 
-/// Divides the window into phases by the steps in which an activity took place; `None` if there is
-/// nothing to compare. A recurring activity has a phase between its occurrences.
-fn divide(
-    evidence: &Evidence,
-    cause: Cause,
-    is_active: &[bool],
-    is_repeated: bool,
-    others: impl Iterator<Item = AccountId>,
-) -> Option<Disturbance> {
-    let window = evidence.steps.window();
-    let first = is_active.iter().position(|&is_active| is_active)?;
-    let last = is_active.iter().rposition(|&is_active| is_active)?;
-    let name = |step: usize| match is_repeated && !is_active[step] {
-        _ if step < first => PhaseName::Before,
-        _ if step > last => PhaseName::After,
-        true => PhaseName::Between,
-        false => PhaseName::During,
-    };
-    let phases = PhaseName::ALL.map(|wanted| {
-        let mut phase = Phase { name: wanted, steps: Vec::new(), responses: Vec::new() };
-        window.clone().filter(|step| name(*step) == wanted).for_each(|step| phase.push(step));
-        phase
-    });
-    let phases: Vec<Phase> = phases.into_iter().filter(|phase| !phase.steps.is_empty()).collect();
-    let asks_in =
-        |other: AccountId, phase: &&Phase| phase.counts(&evidence.jobs[other.index()]).arrivals > 0;
-    let asks = |other: &AccountId| phases.iter().filter(|phase| asks_in(*other, phase)).count() > 1;
-    let others: Vec<AccountId> = others.filter(asks).collect();
-    (!others.is_empty()).then_some(Disturbance { cause, phases, others })
+/// Returns the indexes of the steps in which requests of a job arrived.
+fn steps_with_arrivals(job: &JobEvidence) -> Vec<usize> {
+    let asked = job.steps.iter().enumerate().filter(|(_, step)| step.counts.arrivals > 0);
+    asked.map(|(step, _)| step).collect()
 }
 
 /// Returns a flag for each of the first `steps` steps: true if the job had a request in flight. A
@@ -233,19 +260,17 @@ fn in_flight_steps(job: &JobEvidence, steps: usize) -> Vec<bool> {
     job.range(0..steps).map(act).collect()
 }
 
-/// Adds the response times of a job to some phases, from the steps in which it had requests. Each
+/// Adds the response times of a job to some phases, from the steps in which requests arrived. Each
 /// step is read twice: once to find the quantile, and once to count the times above it.
 fn add_responses<E>(
     phases: Vec<&mut Phase>,
-    job: &JobEvidence,
+    asked: &[usize],
     mut read: impl FnMut(usize) -> Result<Vec<BucketCount>, E>,
 ) -> Result<(), E> {
     let mut gathered: Vec<ResponseCollector> =
         phases.iter().map(|_| ResponseCollector::default()).collect();
-    let asked = job.steps.iter().enumerate().filter(|(_, step)| step.counts.arrivals > 0);
-    let asked: Vec<usize> = asked.map(|(step, _)| step).collect();
     for pass in ResponseCollector::PASSES {
-        for &step in &asked {
+        for &step in asked {
             let with_it = |(phase, _): &(&&mut Phase, _)| phase.contains(step);
             let mut parts = phases.iter().zip(&mut gathered).filter(with_it).peekable();
             if parts.peek().is_some() {

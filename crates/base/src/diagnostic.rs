@@ -6,6 +6,7 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 
 use crate::printable::{printable, printable_lines, with_control_pictures};
+use crate::secret::HIDDEN;
 
 /// A range of bytes in a [`SourceText`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -170,8 +171,7 @@ impl Excerpt {
         let from = floor_boundary(text, start.saturating_sub(LOOK_BACK).max(line_start));
         let caret_start = at.clamp(start, end);
         let caret_end = floor_boundary(text, span.end).clamp(caret_start, end);
-        let line = without_passwords(&text[from..end]);
-        let excerpt = mask(&line, &password_settings_in(&line)).split_off(start - from);
+        let excerpt = without_any_password(&text[from..end]).split_off(start - from);
         // The picture of a control character is longer than the character: the caret is placed by
         // the new lengths.
         let [before, marked, after] = [
@@ -210,14 +210,59 @@ pub fn without_passwords(text: &str) -> String {
     mask(text, &passwords_in(text))
 }
 
-/// Replaces each byte of the given ranges by an asterisk.
+/// Replaces each byte of every password in a text by an asterisk: of those that
+/// [`without_passwords`] finds, and of those in settings such as `password=…`. The placeholders of
+/// messages stay.
+pub fn without_any_password(text: &str) -> String {
+    let settings = password_settings_in(text).into_iter().map(|found| in_message(text, found));
+    let mut passwords = passwords_in(text);
+    passwords.extend(settings.filter(|found| !is_placeholder(&text[found.clone()])));
+    passwords.sort_unstable_by_key(|password| password.start);
+    mask(text, &passwords)
+}
+
+/// Returns true for a value that this program writes in place of a password.
+fn is_placeholder(value: &str) -> bool {
+    // A setting may end before the parenthesis.
+    matches!(value, "VALUE" | "…") || value.starts_with(HIDDEN.trim_end_matches(')'))
+}
+
+/// Returns the range of a password that a text sets, if the text may be a message: without the end
+/// of a quotation in backquotes, and without escape sequences. Only `&` separates the options of a
+/// URL.
+fn in_message(text: &str, found: Range<usize>) -> Range<usize> {
+    let ends_option = |c: char| c.is_whitespace() || c == '&' || QUOTES.contains(&c);
+    let rest = &text[found.start..];
+    let value = match text[..found.start].strip_suffix('=') {
+        Some(name) if is_option_of_url(name) => rest.split(ends_option).next().unwrap_or(rest),
+        Some(_) | None => &text[found.clone()],
+    };
+    let value = value.split('\u{1b}').next().unwrap_or(value);
+    let value = match value.rsplit_once('`') {
+        Some((value, after)) if after.chars().all(|c| c.is_ascii_punctuation()) => value,
+        Some(_) | None => value,
+    };
+    found.start..found.start + value.len()
+}
+
+/// Returns true if a text ends with the name of an option of a URL.
+fn is_option_of_url(text: &str) -> bool {
+    let is_in_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    text.trim_end_matches(is_in_name).ends_with(['?', '&'])
+}
+
+/// Replaces each byte of the given ranges, which are ordered by their starts, by an asterisk.
 fn mask(text: &str, passwords: &[Range<usize>]) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut end = 0;
     for password in passwords {
-        shown.push_str(&text[end..password.start]);
-        shown.push_str(&"*".repeat(password.len()));
-        end = password.end;
+        // The login of a URL and an option may overlap.
+        let start = password.start.max(end);
+        if start < password.end {
+            shown.push_str(&text[end..start]);
+            shown.push_str(&"*".repeat(password.end - start));
+            end = password.end;
+        }
     }
     shown.push_str(&text[end..]);
     shown
@@ -266,7 +311,8 @@ fn passwords_of_urls_in(text: &str) -> Vec<Range<usize>> {
         if user < login.len() {
             passwords.push(start + user..start + login.len());
         }
-        at = start + login.len();
+        // Without an `@`, no later URL of the same word has a login.
+        at = start + if login.is_empty() { end } else { login.len() };
     }
     passwords
 }
@@ -428,6 +474,27 @@ error: unknown key `raet`
         let text = "root:p@w@tcp(h)/d mysql://b:pg@h/d é:x@/ http://h,root:pw@tcp(h)/d";
         let expected = "root:***@tcp(h)/d mysql://b:**@h/d é:*@/ http://h,root:**@tcp(h)/d";
         assert_eq!(without_passwords(text), expected);
+    }
+
+    #[test]
+    fn passwords_of_settings_are_masked_in_messages_and_placeholders_stay() {
+        for (text, expected) in [
+            ("no `pg://h/d?password=pw`: gone", "no `pg://h/d?password=**`: gone"),
+            ("no `pg://h/d?a=1&pwd=p,w)&b=2`.", "no `pg://h/d?a=1&pwd=****&b=2`."),
+            ("'jdbc:x://h/d?password=pw' found", "'jdbc:x://h/d?password=**' found"),
+            ("\u{1b}[1mx?password=pw\u{1b}[0m it", "\u{1b}[1mx?password=**\u{1b}[0m it"),
+            ("`host=h password='p w'`, b", "`host=h password='***'`, b"),
+            ("`h Pwd=pw`; write it", "`h Pwd=**`; write it"),
+            ("pg://h:1/d?password=p@w", "pg://h:****************"),
+            ("pg://a:b@h/d?password=pw", "pg://a:*@h/d?password=**"),
+            ("write `password=VALUE`", "write `password=VALUE`"),
+            ("`--set password=…` and PGPASSWORD", "`--set password=…` and PGPASSWORD"),
+            ("got password=(secret), ?", "got password=(secret), ?"),
+            ("x?password=(secret): no", "x?password=(secret): no"),
+            ("password = ${pw}", "password = ${pw}"),
+        ] {
+            assert_eq!(without_any_password(text), expected);
+        }
     }
 
     #[test]

@@ -18,6 +18,7 @@
 //! * [`AccountId`]: the index of an account, a group of requests that a record counts separately.
 //! * [`NodeId`]: a server of a target.
 //! * [`StatementId`]: a statement of a section.
+//! * [`after_comments`]: the text of a statement from its first word on.
 //! * [`with_suffix`]: the path of a file next to another one.
 //! * [`ById`]: a list that is indexed by an id.
 
@@ -50,7 +51,8 @@ mod wall;
 pub use account::AccountId;
 pub use by_id::{ById, Id};
 pub use diagnostic::{
-    Diagnostic, Severity, SourceText, Span, holds_password, passwords_in, without_passwords,
+    Diagnostic, Severity, SourceText, Span, holds_password, passwords_in, without_any_password,
+    without_passwords,
 };
 pub use dialect::Dialect;
 pub use fault::{Class, Code};
@@ -66,7 +68,7 @@ pub use rows::{Field, RowLimit, RowMark, RowMemory, RowPart, Rows};
 pub use secret::{HIDDEN, Secret, Secrets, follows_secret_word, names_secret, password_option};
 pub use shell::shell_word;
 pub use similar::{closest, either, unknown_value};
-pub use statement::StatementId;
+pub use statement::{StatementId, after_comments, begins_comment};
 pub use target::{
     Endpoint, EscapedPart, HostPort, Target, TargetError, TargetKind, fraction_of_percentage,
     is_local_host,

@@ -1,4 +1,4 @@
-//! Statements of a section.
+//! Statements of a section, and the comments in their texts.
 
 /// A statement, by its index in its section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,5 +13,45 @@ impl StatementId {
     /// Returns the number that people see: the position in the section, from 1.
     pub fn number(self) -> usize {
         self.index() + 1
+    }
+}
+
+/// Returns true if a text begins with a comment, in the syntax of any dialect.
+pub fn begins_comment(text: &str) -> bool {
+    ["/*", "--", "#"].iter().any(|beginning| text.starts_with(beginning))
+}
+
+/// Returns a text without the white space and the comments at its beginning, in the syntax of any
+/// dialect. A comment that does not end extends to the end of the text.
+pub fn after_comments(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    while begins_comment(rest) {
+        let after = match rest.strip_prefix("/*") {
+            // The `*` that begins a comment does not end it.
+            Some(comment) => comment.split_once("*/"),
+            None => rest.split_once('\n'),
+        };
+        rest = after.map_or("", |(_, after)| after.trim_start());
+    }
+    rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_before_a_statement_are_skipped() {
+        for (text, rest) in [
+            ("create it -- now", "create it -- now"),
+            (" -- a\n/* b */ # c\n create it", "create it"),
+            ("/*/ a */ create it", "create it"),
+            ("/**/create it", "create it"),
+            ("/* a /*", ""),
+            ("-- a", ""),
+            ("", ""),
+        ] {
+            assert_eq!(after_comments(text), rest, "{text}");
+        }
     }
 }

@@ -412,7 +412,11 @@ fn address(text: &str) -> Result<HostPort, TargetError> {
             let (host, after) = bracketed
                 .split_once(']')
                 .ok_or(TargetError::Endpoint("an IPv6 address in the URL has no closing `]`"))?;
-            (host, after.strip_prefix(':'))
+            match after.strip_prefix(':') {
+                // The text may be a part of a password; it must not be repeated.
+                None if !after.is_empty() => return Err(TargetError::PortIsNoNumber),
+                port => (host, port),
+            }
         }
         None => match text.split_once(':') {
             Some((host, port)) => (host, Some(port)),
@@ -686,6 +690,9 @@ mod tests {
                  `%`",
             ),
             ("mysql://[::1/x", "an IPv6 address in the URL has no closing `]`"),
+            ("postgres://[::1]1/x", "the port in the URL is not a number from 1 to 65535"),
+            ("postgres://[::1]hunter2/x", "the port in the URL is not a number from 1 to 65535"),
+            ("mysql://h,[::1]x:1/d", "the port in the URL is not a number from 1 to 65535"),
         ] {
             assert_eq!(error(url).to_string(), message, "{url}");
         }

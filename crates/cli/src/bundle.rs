@@ -323,7 +323,7 @@ mod tests {
 
         /// Returns the content of the record in an archive, or the complaint.
         fn unpacked(&self, name: &str) -> Result<String, String> {
-            let unpacked = unpack(&self.at(name)).map_err(|error| error.text().to_owned())?;
+            let unpacked = unpack(&self.at(name)).map_err(|error| error.sentence().to_owned())?;
             Ok(fs::read_to_string(&unpacked.record).unwrap())
         }
 

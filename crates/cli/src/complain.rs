@@ -5,7 +5,9 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use base::{Diagnostic, Secrets, SourceText, is_terminal_control, without_passwords};
+use base::{
+    Diagnostic, Secrets, SourceText, is_terminal_control, without_any_password, without_passwords,
+};
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
@@ -91,11 +93,6 @@ impl Complaint {
         Complaint::of_text(without_passwords(&rendered.join("\n\n")))
     }
 
-    /// Returns the whole text.
-    pub(crate) fn text(&self) -> &str {
-        &self.text
-    }
-
     /// Returns the sentence without the remedy.
     pub(crate) fn sentence(&self) -> &str {
         let text = self.text.strip_prefix("error: ").unwrap_or(&self.text);
@@ -108,7 +105,14 @@ impl Complaint {
     }
 
     pub(crate) fn print(&self) {
-        stderr::write(&format!("{}\n", self.text));
+        stderr::write(&format!("{}\n", self.as_printed()));
+    }
+
+    /// Returns the text without the passwords of settings. They are replaced last, because a secret
+    /// may contain a character that ends a setting, and [`Complaint::without_secrets`] must find
+    /// the whole secret.
+    fn as_printed(&self) -> String {
+        without_any_password(&self.text)
     }
 }
 
@@ -130,7 +134,7 @@ pub(crate) fn print_usage(mut error: clap::Error) -> ExitCode {
             true => render(error, is_styled(stderr::is_terminal())),
             false => printable_usage(error),
         };
-        stderr::write(&without_passwords(&text));
+        stderr::write(&without_any_password(&text));
         return Exit::Usage.into();
     }
     let is_terminal = std::io::stdout().is_terminal();
@@ -231,6 +235,15 @@ mod tests {
         let complaint = Complaint::about(&source, &[diagnostic]).without_secrets(&secrets);
         assert_eq!(complaint.text.matches(hidden).count(), 2, "{}", complaint.text);
         assert!(!complaint.text.contains("hun"), "{}", complaint.text);
+    }
+
+    #[test]
+    fn secret_in_a_setting_is_removed_as_a_whole() {
+        let secrets = Secrets::new([base::Secret::new("hun, ter2")]);
+        let complaint = Complaint::new("no `h?password=hun, ter2`").without_secrets(&secrets);
+        assert_eq!(complaint.as_printed(), "error: no `h?password=(secret)`");
+        let complaint = Complaint::new("no `h?password=hunter3`").without_secrets(&secrets);
+        assert_eq!(complaint.as_printed(), "error: no `h?password=*******`");
     }
 
     #[test]

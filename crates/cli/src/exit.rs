@@ -3,7 +3,8 @@
 
 use std::process::ExitCode;
 
-use analyze::{Status, Summary};
+use analyze::finding::Completeness;
+use analyze::{Finding, Status, Summary};
 use record::EndKind;
 use report::{ComparisonView, ExperimentView};
 
@@ -16,7 +17,8 @@ pub(crate) enum Exit {
     Missed,
     /// An error in usage, file or statement, before anything was measured.
     Usage,
-    /// The answer is INVALID, or SUSPECT with `--strict`, or lacks a declared metric.
+    /// The answer is INVALID, or SUSPECT with `--strict`, or lacks a declared metric, or the plan
+    /// in the record of the run cannot be read.
     Invalid,
     /// The target was unreachable at the start, or from some point to the end.
     Unreachable,
@@ -57,6 +59,10 @@ impl Exit {
         match summary.verdict.status() {
             Status::Invalid => Exit::Invalid,
             Status::Suspect if strict => Exit::Invalid,
+            // A condition that was not judged may have been missed.
+            Status::Suspect | Status::Pass | Status::NotPossible if has_unread_plan(summary) => {
+                Exit::Invalid
+            }
             Status::Suspect | Status::Pass | Status::NotPossible if missed => Exit::Missed,
             Status::Suspect | Status::Pass | Status::NotPossible => Exit::Success,
         }
@@ -101,6 +107,14 @@ impl Exit {
             Exit::Interrupted => 130,
         }
     }
+}
+
+/// Returns true if the plan in the record of a run could not be read.
+fn has_unread_plan(summary: &Summary) -> bool {
+    summary.verdict.checks.iter().any(|check| match &check.finding {
+        Finding::Complete(Completeness::Ended { unread_plan, .. }) => unread_plan.is_some(),
+        _ => false,
+    })
 }
 
 impl From<Exit> for ExitCode {

@@ -15,9 +15,10 @@ use workload::{Job, Overrides, Plan};
 
 use crate::args::{FileArgs, UnpackedRecord};
 use crate::complain::Complaint;
+use crate::inputs::{self, InputSummaries};
+use crate::trust;
 use crate::workload_file::WorkloadFile;
 use crate::workload_folder::{WorkloadFolder, folder_of};
-use crate::{inputs, trust};
 
 /// A parsed experiment file.
 pub(crate) struct ExperimentFile {
@@ -61,8 +62,9 @@ pub(crate) fn read(
     if let Some(arm) = file.experiment.arms.first() {
         trust::warn_of_secret_settings(args, &arm.plan);
     }
+    let mut known = InputSummaries::default();
     for arm in file.experiment.arm_points() {
-        check_arm(&file, arm, args, is_virtual)?;
+        check_arm(&file, arm, args, is_virtual, &mut known)?;
     }
     let plans = file.experiment.arm_points().iter().map(|arm| &arm.plan);
     trust::warn_of_ignored_password_files(plans.flat_map(trust::used_targets));
@@ -282,12 +284,14 @@ fn remedy_of_secret(difference: &Difference) -> &'static str {
     }
 }
 
-/// Checks the target, the inputs and the permissions of an arm.
+/// Checks the target, the inputs and the permissions of an arm. Inputs with a summary in `known`
+/// are not read again.
 fn check_arm(
     file: &ExperimentFile,
     arm: &Arm,
     args: &FileArgs,
     is_virtual: bool,
+    known: &mut InputSummaries,
 ) -> Result<(), Complaint> {
     let of_arm = |sentence: String| Complaint::new(format!("{}: {sentence}", arm.heading()));
     let workload = file.workload_of(arm.plan.clone());
@@ -302,7 +306,7 @@ fn check_arm(
     }
     let admitted = lab::check_targets(&workload.plan, &workload.target(), is_virtual);
     admitted.map_err(|problem| file.target_complaint(arm, &problem))?;
-    let examined = inputs::check(&workload.plan, &workload.files, is_virtual);
+    let examined = inputs::check(&workload.plan, &workload.files, is_virtual, known);
     examined.map_err(|wrong| Complaint::about(&workload.source, &wrong))?;
     match workload.plan.jobs.iter().find(|job| job.requests.results.is_some()) {
         Some(job) => {

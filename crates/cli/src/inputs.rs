@@ -3,12 +3,25 @@
 //! Regular files are read completely at the start, to find a broken line before a database is
 //! touched. Data from a pipe can only be checked as it arrives.
 
+use std::collections::HashMap;
+use std::path::PathBuf;
+
 use base::{Diagnostic, Dialect};
 use confine::Files;
 use workload::feed::{self, Fault, Format, Summary};
-use workload::{Feed, JobOrPart, Plan};
+use workload::{Feed, JobOrPart, Plan, shortened};
 
-/// Checks the input files of a plan; returns warnings about them.
+/// The summaries of the regular files that were read so far. A file that several jobs or the plans
+/// of several arms name is read once.
+#[derive(Default)]
+pub(crate) struct InputSummaries(HashMap<SummaryKey, Result<Summary, Fault>>);
+
+/// The path of a file, and what else its summary depends on: its format, the number of records of a
+/// request, and the dialect.
+type SummaryKey = (PathBuf, Format, u32, Dialect);
+
+/// Checks the input files of a plan; returns warnings about them. Files with a summary in `known`
+/// are not read again.
 ///
 /// # Errors
 /// Files that cannot be read, have a malformed line or too few fields, or are not regular files in
@@ -17,11 +30,12 @@ pub(crate) fn check(
     plan: &Plan,
     files: &Files,
     is_virtual: bool,
+    known: &mut InputSummaries,
 ) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
     let (mut warnings, mut errors) = (Vec::new(), Vec::new());
     for job in plan.jobs_and_parts() {
         let Some(feed) = &job.requests().feed else { continue };
-        match summary(feed, files, plan.dialect(job.job().target)) {
+        match known.summary(feed, files, plan.dialect(job.job().target)) {
             Ok(Some(summary)) => match check_feed(plan, job, feed, &summary) {
                 Ok(more) => warnings.extend(more),
                 Err(fault) => errors.push(fault),
@@ -32,9 +46,35 @@ pub(crate) fn check(
         }
     }
     match errors.is_empty() {
-        true => Ok(warnings),
-        false => Err(errors),
+        true => Ok(shortened(warnings)),
+        false => Err(shortened(errors)),
     }
+}
+
+impl InputSummaries {
+    /// Returns the summary of a regular file; `None` for a pipe.
+    fn summary(
+        &mut self,
+        feed: &Feed,
+        files: &Files,
+        dialect: Dialect,
+    ) -> Result<Option<Summary>, Diagnostic> {
+        let is_regular = files.is_regular(&feed.file);
+        if !is_regular.map_err(|error| complaint(feed, &Fault::Unreadable(error)))? {
+            return Ok(None);
+        }
+        let key = (files.input(&feed.file), feed.format, feed.per_request, dialect);
+        match self.0.entry(key).or_insert_with(|| examine(feed, files, dialect)) {
+            Ok(summary) => Ok(Some(*summary)),
+            Err(fault) => Err(complaint(feed, fault)),
+        }
+    }
+}
+
+/// Reads a regular file and returns its summary.
+fn examine(feed: &Feed, files: &Files, dialect: Dialect) -> Result<Summary, Fault> {
+    let file = files.open(&feed.file).map_err(Fault::Unreadable)?;
+    feed::examine(file, feed.format, feed.per_request as usize, dialect)
 }
 
 /// Returns the error for a pipe in virtual time, where a missing writer could not time out.
@@ -43,17 +83,6 @@ fn no_pipe_in_virtual_time(feed: &Feed) -> Diagnostic {
         format!("`{}` is not a regular file, and virtual time cannot wait for a writer", feed.file);
     Diagnostic::error(feed.span, message)
         .help("write what comes through it to a file first, or leave out --virtual")
-}
-
-/// Returns the summary of a regular file; `None` for a pipe.
-fn summary(feed: &Feed, files: &Files, dialect: Dialect) -> Result<Option<Summary>, Diagnostic> {
-    let unreadable = |error| complaint(feed, Fault::Unreadable(error));
-    if !files.is_regular(&feed.file).map_err(unreadable)? {
-        return Ok(None);
-    }
-    let file = files.open(&feed.file).map_err(unreadable)?;
-    let summary = feed::examine(file, feed.format, feed.per_request as usize, dialect);
-    summary.map(Some).map_err(|fault| complaint(feed, fault))
 }
 
 /// Returns the error or the warnings about a file whose lines are all well-formed.
@@ -109,7 +138,7 @@ fn check_feed(
     Ok(warnings)
 }
 
-fn complaint(feed: &Feed, fault: Fault) -> Diagnostic {
+fn complaint(feed: &Feed, fault: &Fault) -> Diagnostic {
     let name = &feed.file;
     match fault {
         Fault::Unreadable(error) => {
@@ -120,5 +149,41 @@ fn complaint(feed: &Feed, fault: Fault) -> Diagnostic {
             Diagnostic::error(feed.span, format!("line {line} of `{name}`: {why}"))
                 .help("correct the line: nothing was sent")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use workload::Overrides;
+
+    use super::*;
+    use crate::workload_folder::WorkloadFolder;
+
+    #[test]
+    fn file_of_several_jobs_and_plans_is_read_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = Files::from(folder.path());
+        let plan_of = |job: &str| {
+            let text = format!("[a]\n{job}\n[b]\n{job}\n");
+            let folder = WorkloadFolder::new(files.clone());
+            workload::plan_in(&text, &Overrides::default(), &folder).0.expect("a plan")
+        };
+        fs::write(folder.path().join("a.csv"), "1,2\n3,4\n").unwrap();
+        let commas = plan_of("query = select ?, ?\nquery-args-file = a.csv");
+        let mut known = InputSummaries::default();
+        assert_eq!(check(&commas, &files, false, &mut known), Ok(Vec::new()));
+        assert_eq!(known.0.len(), 1);
+        // The file is malformed from here on, which only a new reading notices.
+        fs::write(folder.path().join("a.csv"), "1,2\n3\n").unwrap();
+        assert_eq!(check(&commas, &files, false, &mut known), Ok(Vec::new()));
+        let errors = check(&commas, &files, false, &mut InputSummaries::default()).unwrap_err();
+        assert_eq!(errors.len(), 2);
+        assert!(errors[1].message.starts_with("line 2 of `a.csv`"), "{}", errors[1].message);
+        let semicolons =
+            plan_of("query = select ?\nquery-args-file = a.csv\nquery-args-delim = ';'");
+        assert_eq!(check(&semicolons, &files, false, &mut known), Ok(Vec::new()));
+        assert_eq!(known.0.len(), 2);
     }
 }

@@ -4,7 +4,9 @@
 //! another name, or through a link, such a file may be a database, an input file, the workload
 //! itself, or another output of the run.
 
-use std::fs::{self, File, Metadata};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -29,6 +31,8 @@ pub(crate) struct Outputs<'a> {
     pub(crate) record: Option<&'a Path>,
     /// The file with one row per request.
     pub(crate) op_log: Option<&'a OpLogPlan>,
+    /// The file of the test cases.
+    pub(crate) cases: Option<&'a Path>,
 }
 
 /// Returns the complaint about a new file that cannot be written; `option` is the option with which
@@ -75,32 +79,106 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Two keys or options name the same file; the first such pair is reported. If the record is known:
 /// a results file may not be created.
 pub(crate) fn check_distinct(file: &WorkloadFile, outputs: &Outputs<'_>) -> Result<(), Complaint> {
-    let mut protected = protected_files(file);
-    protected.extend(outputs.record.map(|path| ProtectedFile::new(path, "the record of the run")));
-    if let Some(log) = outputs.op_log {
-        if let Some(other) = protected.iter().find(|other| is_same(&log.path, &other.path)) {
-            return Err(log_collision(log, &other.what));
-        }
-        protected.push(ProtectedFile::new(&log.path, log.format.title()));
+    let mut known = needed_files(file, outputs.record)?;
+    if let Some(log) = outputs.op_log
+        && let Some(what) = known.add(ProtectedFile::new(&log.path, log.format.title()))
+    {
+        return Err(log_collision(log, what));
     }
     for job in file.plan.jobs_and_parts().map(JobOrPart::requests) {
         let Some(results) = &job.results else { continue };
-        let path = file.files.output(results);
-        if let Some(other) = protected.iter().find(|other| is_same(&path, &other.path)) {
-            return Err(file.complain(collision(job, results, &other.what)));
+        let what = format!("the results file of [{}]", job.section);
+        if let Some(what) = known.add(ProtectedFile::new(file.files.output(results), what)) {
+            return Err(file.complain(collision(job, results, what)));
         }
         if outputs.record.is_some() {
             let allowed = file.files.check_creatable(results);
             allowed.map_err(|error| file.complain(cannot_create_results(job, results, &error)))?;
         }
-        protected.push(ProtectedFile::new(path, format!("the results file of [{}]", job.section)));
     }
-    Ok(())
+    known.add_new(outputs.cases, CASES)
+}
+
+/// Checks that the new files of a command without results files and op-log, such as `assay load`,
+/// are different files from the inputs, the workload file, the databases, and each other.
+///
+/// # Errors
+/// A new file is needed for another purpose.
+pub(crate) fn check_new_files(
+    file: &WorkloadFile,
+    record: Option<&Path>,
+    cases: Option<&Path>,
+) -> Result<(), Complaint> {
+    needed_files(file, record)?.add_new(cases, CASES)
+}
+
+/// Description of the file with the test cases.
+const CASES: &str = "the file of --junit";
+
+/// Returns the files that a run needs, among them its record.
+fn needed_files(file: &WorkloadFile, record: Option<&Path>) -> Result<KnownFiles, Complaint> {
+    let mut known = KnownFiles::default();
+    for protected in protected_files(file) {
+        known.add(protected);
+    }
+    known.add_new(record, "the record of the run")?;
+    Ok(known)
 }
 
 impl ProtectedFile {
     fn new(path: impl Into<PathBuf>, what: impl Into<String>) -> ProtectedFile {
         ProtectedFile { path: path.into(), what: what.into() }
+    }
+}
+
+/// The files that must not be overwritten, each with its first description. A lookup costs the same
+/// for any number of files.
+#[derive(Default)]
+struct KnownFiles(HashMap<FileKey, String>);
+
+impl KnownFiles {
+    /// Adds a file. Returns its first description if it was added before, under any name.
+    fn add(&mut self, file: ProtectedFile) -> Option<&str> {
+        match self.0.entry(FileKey::of(&file.path)?) {
+            Entry::Occupied(known) => Some(known.into_mut().as_str()),
+            Entry::Vacant(free) => {
+                free.insert(file.what);
+                None
+            }
+        }
+    }
+
+    /// Adds a file that must not exist yet, if there is one; `what` is its description. A database
+    /// that does not exist either would be created there first.
+    fn add_new(&mut self, path: Option<&Path>, what: &str) -> Result<(), Complaint> {
+        let Some(path) = path else { return Ok(()) };
+        match self.add(ProtectedFile::new(path, what)) {
+            None => Ok(()),
+            Some(other) => {
+                let sentence = format!("`{}` is both {what} and {other}", path.display());
+                Err(Complaint::new(sentence).help("give each a name of its own"))
+            }
+        }
+    }
+}
+
+/// The identity of a file, independent of the path that leads to it.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum FileKey {
+    /// Device and inode number of an existing regular file.
+    Existing(u64, u64),
+    /// Absolute path of a file that does not exist.
+    New(PathBuf),
+}
+
+impl FileKey {
+    /// Returns the identity of a file. `None` for a pipe or device, which may be opened several
+    /// times, and for a new file whose folder does not exist.
+    fn of(path: &Path) -> Option<FileKey> {
+        match fs::metadata(path) {
+            Ok(file) => file.is_file().then(|| FileKey::Existing(file.dev(), file.ino())),
+            Err(_) => path_at_creation(path).map(FileKey::New),
+        }
     }
 }
 
@@ -157,27 +235,49 @@ fn log_collision(log: &OpLogPlan, what: &str) -> Complaint {
         .help("name a file that nothing else needs")
 }
 
-/// Returns true if two paths lead to the same regular file; a file that does not exist is
-/// identified by its folder and its name.
-pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
-    match (std::fs::metadata(one), std::fs::metadata(other)) {
-        // A pipe or device may be opened several times.
-        (Ok(one), Ok(other)) => one.is_file() && is_same_file(&one, &other),
-        (Err(_), Err(_)) => {
-            let path = path_at_creation(one);
-            path.is_some() && path == path_at_creation(other)
-        }
-        (Ok(_), Err(_)) | (Err(_), Ok(_)) => false,
-    }
-}
-
-fn is_same_file(one: &Metadata, other: &Metadata) -> bool {
-    (one.dev(), one.ino()) == (other.dev(), other.ino())
-}
-
 /// Returns the absolute path at which a file would be created.
 fn path_at_creation(path: &Path) -> Option<PathBuf> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
     Some(folder.join(path.file_name()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_one_file_have_one_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("sub")).unwrap();
+        fs::write(at("old"), "").unwrap();
+        fs::write(at("other"), "").unwrap();
+        std::os::unix::fs::symlink("old", at("link")).unwrap();
+        for (one, other, expected) in [
+            ("old", "link", true),
+            ("old", "sub/../old", true),
+            ("old", "other", false),
+            ("old", "new", false),
+            ("new", "sub/../new", true),
+            ("new", "sub/new", false),
+            // A folder is no file, and a file cannot be created in a folder that does not exist.
+            ("sub", "sub", false),
+            ("none/new", "none/new", false),
+        ] {
+            let [first, second] = [one, other].map(|name| FileKey::of(&at(name)));
+            assert_eq!(first.is_some() && first == second, expected, "{one} {other}");
+        }
+        assert_eq!(FileKey::of(Path::new("/dev/null")), None);
+    }
+
+    #[test]
+    fn file_keeps_its_first_description() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut known = KnownFiles::default();
+        let path = folder.path().join("a.csv");
+        assert_eq!(known.add(ProtectedFile::new(&path, "first")), None);
+        assert_eq!(known.add(ProtectedFile::new(&path, "second")), Some("first"));
+        assert_eq!(known.add(ProtectedFile::new(path, "third")), Some("first"));
+    }
 }

@@ -13,7 +13,7 @@ use crate::args::{ArrivalArg, FileArgs, Url};
 use crate::builtin;
 use crate::complain::Complaint;
 use crate::experiment_file::{self, ExperimentFile};
-use crate::inputs;
+use crate::inputs::{self, InputSummaries};
 use crate::outputs::{self, Outputs};
 use crate::trust;
 use crate::workload_file::WorkloadFile;
@@ -168,7 +168,8 @@ fn read_plan(
             let mut warnings = diagnostics;
             let WorkloadFolder { files, read } = folder;
             let file = WorkloadFile { source, path, files, parts: read.into_inner(), plan };
-            match inputs::check(&file.plan, &file.files, reading.is_virtual) {
+            let mut known = InputSummaries::default();
+            match inputs::check(&file.plan, &file.files, reading.is_virtual, &mut known) {
                 Ok(more) => warnings.extend(more),
                 Err(errors) => return Err(Complaint::about(&file.source, &errors)),
             }

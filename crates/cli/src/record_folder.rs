@@ -27,7 +27,10 @@ use crate::commands::experiment;
 use crate::complain::Complaint;
 use crate::memory;
 use crate::record_identity::RecordIdentity;
-use crate::recorded_experiment::{EXPERIMENT, RecordedExperiment};
+use crate::recorded_experiment::{EXPERIMENT, ExperimentReadError, RecordedExperiment};
+
+/// Details of a search whose answer this version cannot compute.
+const OTHER_SEARCH: &str = "its capacity search was made by another version of Assay";
 
 /// Extension of the names of records, without its dot.
 const SUFFIX: &str = "assay";
@@ -345,7 +348,8 @@ impl From<RecordError> for Skip {
                 Skip::new(SkipReason::Newer, details)
             }
             RecordErrorKind::Damaged(place) => Skip::new(SkipReason::Damaged, place.clone()),
-            _ => Skip::new(SkipReason::Unreadable, error.to_string()),
+            RecordErrorKind::OtherSearch => Skip::new(SkipReason::Unreadable, OTHER_SEARCH),
+            _ => Skip::new(SkipReason::Unreadable, Complaint::of(&error).sentence()),
         }
     }
 }
@@ -403,8 +407,8 @@ fn record_of(archive: &Archive, file: &str, first: ComparedRun) -> HistoryRecord
 }
 
 fn read_experiment(path: &Path, file: &str) -> Result<FileRecords, Skip> {
-    let recorded = RecordedExperiment::read(path)
-        .map_err(|_| unread_experiment(path, "its question, its runs or its answer"))?;
+    let recorded =
+        RecordedExperiment::read(path).map_err(|error| unread_experiment(path, error))?;
     match recorded.unfinished() {
         None => {}
         Some(Unfinished::Interrupted) => {
@@ -428,15 +432,20 @@ fn read_experiment(path: &Path, file: &str) -> Result<FileRecords, Skip> {
     Ok(FileRecords { file: file.to_owned(), identity, records })
 }
 
-/// Returns the reason why the record of an experiment cannot be read: another version of Assay
-/// executed its capacity search, or the record has the given damage.
-pub(crate) fn unread_experiment(path: &Path, damage: impl Into<String>) -> Skip {
-    match ExperimentContent::read(path).is_ok_and(|it| lacks_answer(&it)) {
-        true => {
-            let details = "its capacity search was made by another version of Assay";
-            Skip::new(SkipReason::Unreadable, details)
+/// Returns the reason why the record of an experiment is left out. A record whose question cannot
+/// be read counts as damaged; a search of another version of Assay never does.
+pub(crate) fn unread_experiment(path: &Path, error: ExperimentReadError) -> Skip {
+    let skip = match error {
+        ExperimentReadError::Record(error) => Skip::from(error),
+        ExperimentReadError::Question(complaint) => {
+            Skip::new(SkipReason::Damaged, complaint.sentence())
         }
-        false => Skip::new(SkipReason::Damaged, damage),
+    };
+    let is_of_other_version =
+        || ExperimentContent::read(path).is_ok_and(|content| lacks_answer(&content));
+    match skip.reason == SkipReason::Damaged && is_of_other_version() {
+        true => Skip::new(SkipReason::Unreadable, OTHER_SEARCH),
+        false => skip,
     }
 }
 

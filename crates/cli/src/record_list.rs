@@ -8,11 +8,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use archive::{Archive, ExperimentContent, RecordErrorKind};
+use archive::{Archive, RecordErrorKind};
 use base::WallTime;
 use record::environment::assay::LABEL;
 use record::environment::known;
-use report::page::{Remark, VerdictPosition, first_of};
+use report::page::{Remark, VerdictPosition};
 use report::{FolderRow, Page, RowState, RunDetails, StoredRunsView, View};
 
 use crate::commands::{experiment, stored_runs};
@@ -22,6 +22,7 @@ use crate::record_folder::{
     FoundFiles, Skip, SkipReason, UnreadPath, find_files, name_below, unread_experiment,
 };
 use crate::record_index::{FileKey, IndexFile, RecordIndex};
+use crate::recorded_experiment::{ExperimentReadError, RecordedExperiment};
 
 /// The records of a folder.
 pub(crate) struct RecordList {
@@ -238,18 +239,20 @@ fn headline(page: &Page) -> String {
 }
 
 fn row_of_experiment(path: &Path, name: &str) -> Result<FolderRow, Skip> {
-    // If the file cannot be read, this fails first; a later error concerns its content.
-    ExperimentContent::read(path)?;
-    let view = match experiment::view(path) {
-        Ok(view) => view,
-        Err(error) => {
+    let recorded = match RecordedExperiment::read(path) {
+        Ok(recorded) => recorded,
+        Err(error @ ExperimentReadError::Question(_)) => {
             let stored = stored_runs::view(path, name.to_owned()).ok().flatten();
             let row = stored.map(row_of_stored_runs);
-            return row.ok_or_else(|| unread_experiment(path, error.text()));
+            return row.ok_or_else(|| unread_experiment(path, error));
+        }
+        Err(error @ ExperimentReadError::Record(_)) => {
+            return Err(unread_experiment(path, error));
         }
     };
+    let view = experiment::view_of(&recorded, path);
     let is_over = view.state != report::ExperimentState::Interrupted;
-    let first = view.runs.first().map(|run| Archive::open_run(path, run.number)).transpose()?;
+    let first = view.runs.first().map(|run| recorded.open_run(run.number)).transpose()?;
     let header = first.as_ref().map(Archive::header);
     let started = header.filter(|header| header.pace != record::Pace::Virtual);
     Ok(FolderRow {
@@ -258,7 +261,7 @@ fn row_of_experiment(path: &Path, name: &str) -> Result<FolderRow, Skip> {
         started: started.map(|header| header.started),
         label: view.label.clone(),
         state: if is_over { RowState::Judged(view.verdict()) } else { RowState::Unfinished },
-        headline: first_of(&report::experiment_answers(&view, name), |more| more).join("; "),
+        headline: report::first_experiment_answers(&view, name).join("; "),
         notes: report::listed_notes(&view.notes),
     })
 }
@@ -278,7 +281,26 @@ fn row_of_stored_runs(view: StoredRunsView) -> FolderRow {
 
 #[cfg(test)]
 mod tests {
+    use archive::{ExperimentContent, RecordError};
+
     use super::*;
+
+    #[test]
+    fn experiment_is_called_damaged_only_if_its_content_is() {
+        let check = |path: &str, error: RecordError, expected: RowState| {
+            let skip = unread_experiment(path.as_ref(), ExperimentReadError::Record(error));
+            let row = unusable_row("r.assay", skip);
+            assert_eq!(row.state, expected, "{}", row.headline);
+        };
+        for path in ["/dev/null/r.assay", "/nothing/r.assay"] {
+            let error = ExperimentContent::read(path.as_ref()).unwrap_err();
+            check(path, error, RowState::Unreadable);
+            let damaged = ExperimentContent::damaged(path.as_ref(), "run 2".to_owned());
+            check(path, damaged, RowState::Damaged);
+            let other = ExperimentContent::of_another_search(path.as_ref());
+            check(path, other, RowState::Unreadable);
+        }
+    }
 
     #[test]
     fn names_that_are_not_utf8_have_separate_rows() {

@@ -58,31 +58,55 @@ pub(crate) struct RecordedExperiment {
     content: ExperimentContent,
 }
 
+/// The error of reading the record of an experiment.
+#[derive(Debug)]
+pub(crate) enum ExperimentReadError {
+    /// The file is not the record of an experiment, cannot be read or is damaged.
+    Record(RecordError),
+    /// The question in the record cannot be read.
+    Question(Complaint),
+}
+
+impl From<RecordError> for ExperimentReadError {
+    fn from(error: RecordError) -> ExperimentReadError {
+        ExperimentReadError::Record(error)
+    }
+}
+
+impl From<ExperimentReadError> for Complaint {
+    fn from(error: ExperimentReadError) -> Complaint {
+        match error {
+            ExperimentReadError::Record(error) => Complaint::of(&error),
+            ExperimentReadError::Question(complaint) => complaint,
+        }
+    }
+}
+
 impl RecordedExperiment {
     /// Reads the record of an experiment.
     ///
     /// # Errors
-    /// The file is not the record of an experiment, is damaged, or its question cannot be read.
-    pub(crate) fn read(path: &Path) -> Result<RecordedExperiment, Complaint> {
-        let mut content = ExperimentContent::read(path).map_err(|error| Complaint::of(&error))?;
+    /// The file is not the record of an experiment, cannot be read or is damaged, or its question
+    /// cannot be read.
+    pub(crate) fn read(path: &Path) -> Result<RecordedExperiment, ExperimentReadError> {
+        let mut content = ExperimentContent::read(path)?;
         let text = content.fact(EXPERIMENT).unwrap_or_default();
         let outline = Outline::of_text(text).map_err(|reason| {
             let path = path.display();
             let sentence = format!("the question in the record `{path}` cannot be read: {reason}");
-            Complaint::new(sentence).help(QUESTION_REMEDY)
+            ExperimentReadError::Question(Complaint::new(sentence).help(QUESTION_REMEDY))
         })?;
         let design = design(&outline, writes(&content));
         let names = outline.compared_names();
-        let results =
-            read_results(path, &outline, &design).map_err(|error| Complaint::of(&error))?;
+        let results = read_results(path, &outline, &design)?;
         if let Some(plan) = &results.plan {
-            show_examples(&mut content, plan).map_err(|error| Complaint::of(&error))?;
+            show_examples(&mut content, plan)?;
         }
         let search = outline.capacity.as_ref().map(|question| read_search(path, question));
-        let search = search.transpose().map_err(|error| Complaint::of(&error))?;
+        let search = search.transpose()?;
         let saturation = outline.saturate.as_ref();
         let saturation = saturation.map(|question| recorded_saturation(path, question, &results));
-        let saturation = saturation.transpose().map_err(|error| Complaint::of(&error))?;
+        let saturation = saturation.transpose()?;
         let sweep = outline.sweep.as_ref().map(|sweep| results.sweep(sweep, &design));
         let undeclared = Vec::new();
         let mut read = RecordedExperiment {

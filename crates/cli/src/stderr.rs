@@ -3,19 +3,20 @@
 //! Nearly all output to stderr contains names, messages and lines of files and servers. They pass
 //! through [`base::printable`] here or when a [`Complaint`](crate::complain::Complaint) is created,
 //! which keeps them from controlling the terminal or imitating a message of this program. Passwords
-//! of URLs are replaced too: a URL may be given where a file or a name is expected.
+//! of URLs and of settings such as `password=…` are replaced too: a URL may be given where a file
+//! or a name is expected.
 
 use std::io::{IsTerminal, Write};
 use std::process::Stdio;
 
-use base::{printable, without_passwords};
+use base::{printable, without_any_password, without_passwords};
 
 /// Prefix of each line of a message except the first.
 const INDENT: &str = "  ";
 
-/// Writes a text as one line, with control characters and passwords of URLs replaced.
+/// Writes a text as one line, with control characters and passwords replaced.
 pub(crate) fn line(text: &str) {
-    write(&format!("{}\n", without_passwords(&printable(text))));
+    write(&format!("{}\n", without_any_password(&printable(text))));
 }
 
 /// Writes a text whose parts are printable, and which may hold escape sequences of our own.

@@ -1,6 +1,6 @@
 //! The phases on control connections: setup, loads and teardown.
 
-use base::{Class, Clock, Code, Nanos, Stamp};
+use base::{Class, Clock, Code, Nanos, Stamp, after_comments, begins_comment};
 use driver::{Connection, Driver, Error, Table};
 use rt::{Rt, within};
 use workload::keys::{SETUP_TIMEOUT, STALL_TIMEOUT};
@@ -304,7 +304,10 @@ impl<D: Driver> Control<'_, D> {
                 Some(Ok(_)) => connection = Some(open),
                 Some(Err(error)) => {
                     // The next statement needs a connection that is not broken.
-                    connection = (!error.class().ends_connection()).then_some(open);
+                    match error.class().ends_connection() {
+                        true => open.abandon(),
+                        false => connection = Some(open),
+                    }
                     failed(error);
                 }
                 None => {
@@ -329,7 +332,7 @@ impl<D: Driver> Control<'_, D> {
     async fn connect_to_named_targets(&self) -> Result<(), RunFailure> {
         for (target, driver) in self.context.drivers.iter() {
             let Some(name) = self.plan().name_of(target) else { continue };
-            let refused = |error| unreachable(self.plan(), target, error);
+            let refused = |error| unreachable(self.plan(), target, None, error);
             let mut connection = connect_to_all_servers(driver, self.rt).await.map_err(refused)?;
             let mut settings = connection.settings().await;
             settings.extend(connection.facts().await);
@@ -429,7 +432,7 @@ fn is_deferred(statement: &FixedStatement, loads: &[Load]) -> bool {
 /// Returns the table on which a statement creates an index, as the statement names it; `None` for
 /// any other statement.
 fn indexed_table(statement: &str) -> Option<&str> {
-    let words = words(after_comments(statement));
+    let words = words(statement);
     let is = |at: usize, wanted: &str| {
         words.get(at).is_some_and(|word| word.eq_ignore_ascii_case(wanted))
     };
@@ -450,42 +453,33 @@ fn is_same_table(one: &str, other: &str) -> bool {
     name == other_name && schema.zip(other_schema).is_none_or(|(one, other)| one == other)
 }
 
-/// Returns a statement without the comments before it.
-fn after_comments(statement: &str) -> &str {
-    let mut rest = statement.trim_start();
-    while let Some(end) = end_of_comment(rest) {
-        rest = rest.split_once(end).map_or("", |(_, after)| after.trim_start());
-    }
-    rest
-}
-
-/// Returns the text that ends the comment at the beginning of a text; `None` if there is none.
-fn end_of_comment(text: &str) -> Option<&'static str> {
-    if text.starts_with("/*") {
-        Some("*/")
-    } else if text.starts_with("--") || text.starts_with('#') {
-        Some("\n")
-    } else {
-        None
-    }
-}
-
-/// Returns the words of a statement. A quoted name is one word, and keeps its quotes.
+/// Returns the words of a statement, without its comments. A quoted name is one word, and keeps its
+/// quotes.
 fn words(statement: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut rest = after_comments(statement);
+    while !rest.is_empty() {
+        let (word, after) = rest.split_at(word_length(rest));
+        if !word.is_empty() {
+            words.push(word);
+        }
+        rest = after_comments(after.strip_prefix('(').unwrap_or(after));
+    }
+    words
+}
+
+/// Returns the length, in bytes, of the word at the beginning of a text; 0 if there is none.
+fn word_length(text: &str) -> usize {
     let mut quote: Option<char> = None;
-    let is_between_words = |c: char| match quote {
-        Some(end) => {
-            if c == end {
-                quote = None;
-            }
-            false
+    for (at, c) in text.char_indices() {
+        match quote {
+            Some(end) if c == end => quote = None,
+            Some(_) => {}
+            None if c.is_whitespace() || c == '(' || begins_comment(&text[at..]) => return at,
+            None => quote = closing_quote(c),
         }
-        None => {
-            quote = closing_quote(c);
-            c.is_whitespace() || c == '('
-        }
-    };
-    statement.split(is_between_words).filter(|word| !word.is_empty()).collect()
+    }
+    text.len()
 }
 
 /// Ends a session: closes its connection, or abandons it if an answer is outstanding.
@@ -589,6 +583,8 @@ mod tests {
         check("orders", "CREATE UNIQUE INDEX IF NOT EXISTS i ON Orders(a)", true);
         check("orders", "create or replace unique index i on `orders` (a)", true);
         check("orders", "/* a */ create index \"on\" on [orders] (a)", true);
+        check("orders", "create /* c */ index/* i */i on/*/ bills */orders (a)", true);
+        check("orders", "create index \"a -- b\" on orders (a)", true);
         check("\"order\"", "create index i on \"order\"(a)", true);
         check("\"odd (name\"", "create index i on \"odd (name\" (a)", true);
         check("shop.orders", "create index i on orders (a)", true);
@@ -600,13 +596,13 @@ mod tests {
     }
 
     #[test]
-    fn comments_before_a_statement_are_skipped() {
-        for (text, rest) in [
-            ("create it -- now", "create it -- now"),
-            (" -- a\n/* b */ # c\n create it", "create it"),
-            ("-- a", ""),
+    fn comments_between_the_words_of_a_statement_are_skipped() {
+        for statement in [
+            "create -- an index\n index i on -- on bills\n t (a)",
+            "create # an index\n index i on t (a)",
+            "create/* a */index/*/ b */i/**/on/* c */t(a)",
         ] {
-            assert_eq!(after_comments(text), rest);
+            assert_eq!(indexed_table(statement), Some("t"), "{statement}");
         }
     }
 }

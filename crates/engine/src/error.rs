@@ -10,7 +10,7 @@ use workload::{FixedStatement, Job, Load, Requests, ScriptLine, Statement};
 /// The failure of a run that has no results, or of a part of its teardown.
 #[derive(Debug)]
 pub enum RunFailure {
-    /// A target could not be reached, or refused the login.
+    /// A target could not be reached, refused the login, or ended the session before the jobs.
     Unreachable(Unreachable),
     /// The database rejected a statement of the workload file, a batch of a load or the count of a
     /// table's rows, or did not answer in time; or the connection broke during a teardown.
@@ -108,22 +108,28 @@ impl fmt::Display for Location {
 pub struct Unreachable {
     /// Name of the target; `None` for the main target.
     pub target: Option<String>,
+    /// The location of the statement or load during which the connection broke; `None` if no
+    /// connection was open.
+    pub place: Option<Box<Location>>,
     /// The error of the driver.
     pub error: Error,
 }
 
 impl From<Error> for Unreachable {
     fn from(error: Error) -> Unreachable {
-        Unreachable { target: None, error }
+        Unreachable { target: None, place: None, error }
     }
 }
 
 impl fmt::Display for Unreachable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.target {
-            None => self.error.fmt(f),
-            Some(name) => write!(f, "[target {name}]: {}", self.error),
+        if let Some(name) = &self.target {
+            write!(f, "[target {name}]: ")?;
         }
+        if let Some(place) = &self.place {
+            write!(f, "{place}: ")?;
+        }
+        self.error.fmt(f)
     }
 }
 
@@ -140,7 +146,10 @@ impl RunFailure {
     pub(crate) fn from_control_error(place: Location, error: Error) -> RunFailure {
         let is_lost = error.class() == Class::Disconnect && error.code().as_str() != TOO_LONG;
         match is_lost {
-            true => RunFailure::Unreachable(error.into()),
+            true => {
+                let place = Some(Box::new(place));
+                RunFailure::Unreachable(Unreachable { target: None, place, error })
+            }
             false => RunFailure::Statement { place, error },
         }
     }

@@ -1,17 +1,15 @@
 //! Requests from files: a thread reads ahead, and the lanes take input records as they need them.
 //!
-//! A group is the records of one request or of one batch. Each lane gets the groups of its requests
-//! in their order, in blocks. The thread fills a block, and the lane takes groups from it without
-//! touching memory that other threads use.
-//! The thread reuses the block when the last of its requests has ended. A lane never waits for the
-//! file: while a group has not been read, the lane gets [`Next::Pending`] and tries again later.
-//! The exception is virtual time, where the wall clock does not count and the lane waits.
+//! A group is the records of one request or of one batch. The thread fills blocks with groups, and
+//! the lanes take the groups from [queues](crate::feed_queues) of blocks: those of a closed job
+//! share a queue, any other lane has its own. The thread reuses a block when the last of its
+//! requests has ended. A lane never waits for the file: while a group has not been read, the lane
+//! gets [`Next::Pending`] and tries again later. The exception is virtual time, where the wall
+//! clock does not count and the lane waits.
 
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Duration;
 
 use base::{AccountId, ById, Nanos};
 use record::EventKind;
@@ -19,6 +17,9 @@ use workload::feed::{Fault, Group, ReadResult, Reader, Records};
 use workload::{Feed, JobId, Pacing, PartId, Plan};
 
 use crate::events::{Listener, RunEvent};
+use crate::feed_queues::{
+    Block, BlockSender, Distribution, FileEnd, LaneQueue, Taken, feed_queues,
+};
 use crate::share::Share;
 use crate::stop::Stop;
 
@@ -28,37 +29,17 @@ const GROUPS_PER_BLOCK: usize = 256;
 /// Approximate size of a block's fields, in bytes.
 const BYTES_PER_BLOCK: usize = 64 << 10;
 
-/// Number of blocks that are read ahead for a lane.
-const BLOCKS_AHEAD: usize = 2;
-
-/// Maximum number of a lane's blocks that the reading thread reuses; further ones are freed after
-/// use.
-const BLOCKS_REUSED: usize = 64;
-
-/// Interval at which a lane that waits in virtual time checks whether the run is over.
-const STOP_POLL: Duration = Duration::from_millis(50);
-
-/// The groups of one file that belong to one lane.
+/// The groups of one file that one lane takes.
 pub(crate) struct LaneFeed {
-    /// Messages of the thread that reads the file.
-    messages: Receiver<Message>,
+    /// The blocks of the thread that reads the file.
+    queue: LaneQueue,
     /// The block from which groups are currently taken.
-    block: Option<Arc<Records>>,
-    /// Index of the next group in the block.
-    at: usize,
+    block: Option<Arc<Block>>,
     has_ended: bool,
     failure: Option<String>,
     observations: Arc<Observations>,
     /// In virtual time: the stop that ends the wait for the file.
     virtual_stop: Option<Stop>,
-}
-
-enum Message {
-    Block(Arc<Records>),
-    End,
-    Failed(String),
-    /// No lane reads from the file any longer, or the wait was ended.
-    GivenUp,
 }
 
 /// Observations about a file while it was read.
@@ -93,7 +74,7 @@ pub(crate) enum Next {
 /// The records of one request, or of one batch.
 #[derive(Clone)]
 pub(crate) struct Input {
-    block: Arc<Records>,
+    block: Arc<Block>,
     /// Index of the group in the block.
     at: usize,
 }
@@ -137,7 +118,7 @@ impl Feeds {
     /// calls for the same part return false.
     pub(crate) fn take_no_input(&mut self, part: PartId) -> bool {
         match self.0.get_mut(part) {
-            Some(Some(feed)) if feed.block.is_none() && !feed.has_ended => {
+            Some(Some(feed)) if !feed.queue.has_begun() && !feed.has_ended => {
                 feed.has_ended = true;
                 true
             }
@@ -154,35 +135,27 @@ impl Feeds {
 impl Input {
     /// Returns the number of the group in its file, from 0.
     pub(crate) fn number(&self) -> u64 {
-        self.block.number(self.at)
+        self.block.records().number(self.at)
     }
 
     /// Returns the due time of a log line, relative to the first line.
     pub(crate) fn at(&self) -> Nanos {
-        self.block.at(self.at)
+        self.block.records().at(self.at)
     }
 
     /// Returns the records.
     pub(crate) fn group(&self) -> Group<'_> {
-        self.block.group(self.at)
+        self.block.records().group(self.at)
     }
 }
 
 impl LaneFeed {
     fn new(
-        messages: Receiver<Message>,
+        queue: LaneQueue,
         observations: Arc<Observations>,
         virtual_stop: Option<Stop>,
     ) -> LaneFeed {
-        LaneFeed {
-            messages,
-            block: None,
-            at: 0,
-            has_ended: false,
-            failure: None,
-            observations,
-            virtual_stop,
-        }
+        LaneFeed { queue, block: None, has_ended: false, failure: None, observations, virtual_stop }
     }
 
     /// Returns the next group.
@@ -190,54 +163,34 @@ impl LaneFeed {
     pub(crate) fn next(&mut self) -> Next {
         loop {
             if let Some(block) = &self.block
-                && self.at < block.len()
+                && let Some(at) = block.take()
             {
-                self.at += 1;
-                return Next::Input(Input { block: Arc::clone(block), at: self.at - 1 });
+                return Next::Input(Input { block: Arc::clone(block), at });
             }
             if self.has_ended {
                 return Next::End;
             }
-            match self.message() {
-                Some(Message::Block(block)) => {
-                    self.block = Some(block);
-                    self.at = 0;
-                }
-                Some(Message::End) => {
-                    self.observations.is_exhausted.store(true, Ordering::Relaxed);
-                    self.has_ended = true;
-                }
-                Some(Message::GivenUp) => self.has_ended = true,
-                Some(Message::Failed(why)) => {
-                    self.failure = Some(why);
-                    self.has_ended = true;
-                }
-                None => return Next::Pending,
+            match self.queue.next_block(self.block.as_ref(), self.virtual_stop.as_ref()) {
+                Taken::Block(block) => self.block = Some(block),
+                Taken::Pending => return Next::Pending,
+                Taken::End(end) => self.end(end),
             }
+        }
+    }
+
+    #[cold]
+    fn end(&mut self, end: FileEnd) {
+        self.has_ended = true;
+        match end {
+            FileEnd::Exhausted => self.observations.is_exhausted.store(true, Ordering::Relaxed),
+            FileEnd::Failed(why) => self.failure = Some(why),
+            FileEnd::GivenUp => {}
         }
     }
 
     /// Returns the reason if reading the file has failed. Reports the failure once.
     pub(crate) fn take_failure(&mut self) -> Option<String> {
         self.failure.take()
-    }
-
-    #[cold]
-    fn message(&mut self) -> Option<Message> {
-        let Some(stop) = &self.virtual_stop else {
-            return match self.messages.try_recv() {
-                Ok(message) => Some(message),
-                Err(TryRecvError::Empty) => None,
-                Err(TryRecvError::Disconnected) => Some(Message::GivenUp),
-            };
-        };
-        loop {
-            match self.messages.recv_timeout(STOP_POLL) {
-                Ok(message) => return Some(message),
-                Err(RecvTimeoutError::Timeout) if !stop.is_requested() => {}
-                Err(_) => return Some(Message::GivenUp),
-            }
-        }
     }
 }
 
@@ -280,18 +233,18 @@ impl InputFiles {
             };
             let observations = Arc::new(Observations::default());
             let id = observations_of_all.push(Some(Arc::clone(&observations)));
-            let mut channels = Vec::new();
-            for lane in readers(plan, account.job(), lanes) {
-                let (sender, messages) = sync_channel(BLOCKS_AHEAD);
-                channels.push(LaneChannel { sender: Some(sender), blocks: Vec::new() });
+            let readers = readers(plan, account.job(), lanes);
+            let distribution = distribution(&plan.job(account.job()).pacing);
+            let (blocks, queues) = feed_queues(readers.len(), distribution);
+            for (lane, queue) in readers.into_iter().zip(queues) {
                 let virtual_stop = virtual_stop.cloned();
                 feeds[usize::from(lane)][id] =
-                    Some(LaneFeed::new(messages, Arc::clone(&observations), virtual_stop));
+                    Some(LaneFeed::new(queue, Arc::clone(&observations), virtual_stop));
             }
             let name = format!("read {}", either.section());
             let (files, listener) = (files.clone(), Arc::clone(listener));
             let thread = ReadingThread { files, feed: feed.clone(), observations, listener };
-            std::thread::Builder::new().name(name).spawn(move || thread.read(channels))?;
+            std::thread::Builder::new().name(name).spawn(move || thread.read(blocks))?;
         }
         Ok(InputFiles { lanes: Arc::new(Mutex::new(feeds)), observations: observations_of_all })
     }
@@ -321,6 +274,17 @@ impl InputFiles {
     }
 }
 
+/// Returns the distribution of a file's groups to the lanes of a job.
+fn distribution(pacing: &Pacing) -> Distribution {
+    match pacing {
+        // Clients are seldom equally many on all lanes, nor equally fast.
+        Pacing::Closed { .. } => Distribution::OnDemand,
+        Pacing::Open { .. } | Pacing::Queue { .. } | Pacing::Timetable { .. } | Pacing::Replay => {
+            Distribution::InTurn
+        }
+    }
+}
+
 /// Returns the lanes that have requests of a job, in the order in which they get records.
 fn readers(plan: &Plan, id: JobId, lanes: u16) -> Vec<u16> {
     match plan.job(id).pacing {
@@ -336,41 +300,6 @@ fn readers(plan: &Plan, id: JobId, lanes: u16) -> Vec<u16> {
     }
 }
 
-/// The channel for the blocks of a lane, and the blocks to reuse.
-struct LaneChannel {
-    /// Sender of blocks to the lane; `None` when the lane has ended.
-    sender: Option<SyncSender<Message>>,
-    /// Blocks with records that requests still use.
-    blocks: Vec<Arc<Records>>,
-}
-
-impl LaneChannel {
-    /// Sends a block and replaces it with an empty one. Waits while the lane has enough blocks.
-    fn send(&mut self, block: &mut Records, per_group: usize) {
-        let mut full = self.free_block();
-        if let Some(records) = Arc::get_mut(&mut full) {
-            records.reset(per_group);
-            std::mem::swap(records, block);
-        }
-        if self.blocks.len() < BLOCKS_REUSED {
-            self.blocks.push(Arc::clone(&full));
-        }
-        self.send_message(Message::Block(full));
-    }
-
-    /// Returns a block that no request uses any more, or a new one.
-    fn free_block(&mut self) -> Arc<Records> {
-        let free = self.blocks.iter_mut().position(|block| Arc::get_mut(block).is_some());
-        free.map_or_else(Arc::default, |at| self.blocks.swap_remove(at))
-    }
-
-    fn send_message(&mut self, message: Message) {
-        if self.sender.as_ref().is_some_and(|sender| sender.send(message).is_err()) {
-            self.sender = None;
-        }
-    }
-}
-
 /// The thread that reads one file for all lanes.
 struct ReadingThread {
     files: confine::Files,
@@ -381,21 +310,19 @@ struct ReadingThread {
 
 impl ReadingThread {
     /// Reads the file to its end, or until no lane wants more.
-    fn read(self, mut channels: Vec<LaneChannel>) {
+    fn read(self, mut blocks: BlockSender) {
         let ending = match self.open() {
-            Ok(file) => distribute(file, &self.feed, &mut channels),
+            Ok(file) => distribute(file, &self.feed, &mut blocks),
             Err(error) => Err(Fault::Unreadable(error)),
         };
         // Set before any lane learns of the end.
         if let (true, Ok(Some(unusual_end))) = (self.is_pipe(), &ending) {
             let _ = self.observations.unusual_end.set(unusual_end.clone());
         }
-        for channel in &mut channels {
-            channel.send_message(match &ending {
-                Ok(_) => Message::End,
-                Err(fault) => Message::Failed(fault.to_string()),
-            });
-        }
+        blocks.end(match ending {
+            Ok(_) => FileEnd::Exhausted,
+            Err(fault) => FileEnd::Failed(fault.to_string()),
+        });
     }
 
     /// Opens the file. Opening a pipe blocks until it has a writer.
@@ -417,32 +344,29 @@ impl ReadingThread {
     }
 }
 
-/// Distributes the groups of a file to the lanes in turn. Returns a description of the end of the
+/// Distributes the groups of a file to the queues in turn. Returns a description of the end of the
 /// file if it is unusual.
-fn distribute(
-    file: File,
-    feed: &Feed,
-    channels: &mut [LaneChannel],
-) -> Result<Option<String>, Fault> {
+fn distribute(file: File, feed: &Feed, sender: &mut BlockSender) -> Result<Option<String>, Fault> {
     let per_group = feed.per_request as usize;
-    let lanes = channels.len() as u64;
+    let queues = sender.queue_count();
     let mut reader = Reader::new(file, feed.format, per_group);
-    let mut blocks = vec![Records::default(); channels.len()];
+    let mut blocks = vec![Records::default(); queues];
     blocks.iter_mut().for_each(|block| block.reset(per_group));
     loop {
-        let of = |group: u64| (group % lanes) as usize;
+        let of = |group: u64| (group % queues as u64) as usize;
         let is_full =
             |block: &Records| block.len() >= GROUPS_PER_BLOCK || block.bytes() >= BYTES_PER_BLOCK;
         let more = reader.fill(&mut blocks, of, is_full);
-        for (block, channel) in blocks.iter_mut().zip(channels.iter_mut()) {
+        for (queue, block) in blocks.iter_mut().enumerate() {
             if !block.is_empty() {
-                channel.send(block, per_group);
+                sender.send(queue, block, per_group);
             }
         }
-        let has_no_lane = channels.iter().all(|channel| channel.sender.is_none());
         match more? {
             ReadResult::End => return Ok(unusual_end(&reader, per_group)),
-            ReadResult::Full | ReadResult::NeedsReading if has_no_lane => return Ok(None),
+            ReadResult::Full | ReadResult::NeedsReading if !sender.wait_for_demand() => {
+                return Ok(None);
+            }
             ReadResult::Full | ReadResult::NeedsReading => {}
         }
     }

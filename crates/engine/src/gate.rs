@@ -81,6 +81,8 @@ struct FileWait {
     arrival: Option<Arrival>,
     /// The part that has the file.
     part: PartId,
+    /// Time at which the wait began.
+    since: Stamp,
     /// Time at which to try the file again.
     retry_at: Stamp,
 }
@@ -171,7 +173,9 @@ impl Gate {
     /// Determines the next arrival: its time and its input.
     fn advance(&mut self, now: Stamp) {
         let retry_at = now + FILE_RETRY;
-        let known = self.file_wait.take().and_then(|wait| wait.arrival);
+        let wait = self.file_wait.take();
+        let since = wait.as_ref().map_or(now, |wait| wait.since);
+        let known = wait.and_then(|wait| wait.arrival);
         if known.is_none() {
             self.inputs.clear();
         }
@@ -189,7 +193,7 @@ impl Gate {
                 }
                 feed::Next::Pending => {
                     let part = PartId::FIRST;
-                    self.file_wait = Some(FileWait { arrival: None, part, retry_at });
+                    self.file_wait = Some(FileWait { arrival: None, part, since, retry_at });
                     return;
                 }
                 feed::Next::End => return,
@@ -198,7 +202,8 @@ impl Gate {
         match self.take_inputs(arrival) {
             InputState::Complete => self.next = Some(arrival),
             InputState::Pending(part) => {
-                self.file_wait = Some(FileWait { arrival: Some(arrival), part, retry_at });
+                let arrival = Some(arrival);
+                self.file_wait = Some(FileWait { arrival, part, since, retry_at });
             }
             InputState::Ended => {}
         }
@@ -289,10 +294,14 @@ impl Gate {
             self.advance(now);
             return;
         }
-        // Arrivals that were due count as scheduled, although their file had nothing for them.
-        if let Some(FileWait { arrival: Some(_), part, .. }) = self.file_wait {
-            let text = self.parts.part(part).no_input_message();
-            ledger.event(now, Some(self.settings.job), EventKind::FileFailed, text);
+        // Arrivals that were due count as scheduled, although their file had nothing for them. If
+        // the wait began after the end of the schedule, it was not the file that delayed them:
+        // arrivals that were held back are given up faster than any file can be read.
+        if let Some(FileWait { arrival: Some(_), part, since, .. }) = self.file_wait {
+            if since < self.end {
+                let text = self.parts.part(part).no_input_message();
+                ledger.event(now, Some(self.settings.job), EventKind::FileFailed, text);
+            }
         } else if self.feeds.take_no_input(PartId::FIRST) {
             let text = self.parts.part(PartId::FIRST).no_input_message();
             ledger.event(now, Some(self.settings.job), EventKind::FileFailed, text);
@@ -410,8 +419,17 @@ mod tests {
     use crate::share::Share;
     use crate::stop::Stop;
 
-    /// Returns a gate for the first job of a workload file, with the inputs in `folder`.
+    /// Returns a gate for the first job of a workload file, with the inputs in `folder`. The gate
+    /// waits for them.
     fn gate(file: &str, folder: &Path) -> (Gate, Ledger<MemoryOutlet>, MemoryOutlet) {
+        gate_in_time(file, folder, Some(&Stop::default()))
+    }
+
+    fn gate_in_time(
+        file: &str,
+        folder: &Path,
+        virtual_stop: Option<&Stop>,
+    ) -> (Gate, Ledger<MemoryOutlet>, MemoryOutlet) {
         let (plan, diagnostics) = workload::plan(file, &workload::Overrides::default());
         let plan = plan.unwrap_or_else(|| panic!("{diagnostics:?}"));
         let settings = GateSettings {
@@ -425,7 +443,7 @@ mod tests {
         let times = Times::Schedule(Pacer::new(&plan.jobs[0], Seed(1), Share::ALL));
         let parts = Arc::new(Parts::of(&plan, workload::JobId(0), base::Dialect::Sqlite));
         let listener: Arc<dyn Listener> = Arc::new(NoListener);
-        let files = InputFiles::open(&plan, &folder.into(), 1, Some(&Stop::default()), &listener);
+        let files = InputFiles::open(&plan, &folder.into(), 1, virtual_stop, &listener);
         let mut of_lane = files.expect("threads start").take(0);
         let feeds = Feeds::new(parts.all().map(|part| of_lane[part.account].take()).collect());
         let grid = Grid::new(Nanos::ZERO, Some(Nanos::from_secs(10)));
@@ -453,6 +471,30 @@ mod tests {
         ledger.finish();
         let counts = memory.totals().account(AccountId(0)).window.counts;
         assert_eq!((counts.arrivals, counts.balance.unsent()), (9_999, 9_999));
+    }
+
+    /// Expects that a file is not reported as slow because of arrivals that a lane opens only to
+    /// give them up, faster than the file is read.
+    #[test]
+    fn file_is_not_blamed_for_arrivals_that_are_given_up() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let rows = format!("{}\n", "x".repeat(4_000)).repeat(2_000);
+        std::fs::write(folder.path().join("a.csv"), rows).expect("a file");
+        let file = "[read]\nquery = a ?\nquery-args-file = a.csv\nrate = 1M\narrival = uniform\n";
+        let (mut gate, mut ledger, memory) = gate_in_time(file, folder.path(), None);
+        while gate.file_wait.is_some() {
+            std::thread::yield_now();
+            gate.advance(Stamp(0));
+        }
+        let end = Stamp(2_000_000);
+        gate.end_at(end);
+        gate.give_up(end, Outcome::Unsent, &mut ledger);
+        gate.notice(end + FILE_RETRY, &mut ledger);
+        assert!(gate.is_over());
+        ledger.finish();
+        let totals = memory.totals();
+        assert_eq!(totals.account(AccountId(0)).window.counts.balance.unsent(), 1_999);
+        assert!(totals.events.is_empty(), "{:?}", totals.events);
     }
 
     const MIX: &str = "[mix]\nmix = a, b, c\nevery = 1s\nbatch-size = 50\n\

@@ -1,6 +1,7 @@
 //! The state that the clients of one job on one lane share.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -41,8 +42,8 @@ pub(crate) struct JobState {
     pub(crate) in_flight: Cell<u64>,
     /// Numbers of the job's clients, by the state of their connections.
     pub(crate) clients: ClientCounts,
-    /// Codes of errors that were recorded as events.
-    pub(crate) seen_errors: RefCell<Vec<Code>>,
+    /// Codes of errors that were recorded as events of the job or of one of its parts.
+    pub(crate) seen_errors: RefCell<BTreeMap<AccountId, Vec<Code>>>,
     /// The sinks for returned rows, until no client can have rows any more.
     pub(crate) results: RefCell<RowSinks<PartId>>,
 }
@@ -91,19 +92,21 @@ impl JobState {
         (u64::from(client)..count).step_by(clients as usize)
     }
 
-    /// Notes an error code. Returns true if the code is new and the limit of distinct codes has not
-    /// been reached.
-    pub(crate) fn is_new_error(&self, code: Code) -> bool {
+    /// Notes an error code of the job or of one of its parts. Returns true if the code is new for
+    /// this account and the account's limit of distinct codes has not been reached.
+    pub(crate) fn is_new_error(&self, account: AccountId, code: Code) -> bool {
         let mut seen = self.seen_errors.borrow_mut();
-        let is_new = seen.len() < record::Failures::LIMIT && !seen.contains(&code);
+        let codes = seen.entry(account).or_default();
+        let is_new = codes.len() < record::Failures::LIMIT && !codes.contains(&code);
         if is_new {
-            seen.push(code);
+            codes.push(code);
         }
         is_new
     }
 
-    /// Returns true if an error code was noted by [`JobState::is_new_error`].
-    pub(crate) fn has_seen_error(&self, code: Code) -> bool {
-        self.seen_errors.borrow().contains(&code)
+    /// Returns true if an error code of this account was noted by [`JobState::is_new_error`].
+    pub(crate) fn has_seen_error(&self, account: AccountId, code: Code) -> bool {
+        let seen = self.seen_errors.borrow();
+        seen.get(&account).is_some_and(|codes| codes.contains(&code))
     }
 }

@@ -222,18 +222,18 @@ impl<D: Driver> LaneState<D> {
     }
 
     /// Connects for one request and prepares its statements. Waits for neither the limit on
-    /// simultaneous attempts nor the back-off.
+    /// simultaneous attempts nor the back-off. The effect of the attempt is recorded already.
     pub(crate) async fn connect_immediately(
         &self,
         job_state: &JobState,
         texts: &[StatementText],
-    ) -> Result<D::Connection, Error> {
+    ) -> (Result<D::Connection, Error>, LinkChange) {
         let driver = self.context.drivers.of(job_state.job.target);
         let tolerance = || self.full_server_tolerance(job_state);
         let (connection, change) =
             self.link(job_state).attempt_immediately(driver, &self.rt, tolerance, texts).await;
         self.note_change(change, connection.as_ref().err(), job_state);
-        connection
+        (connection, change)
     }
 
     /// Records the effect of an attempt to connect; `why` is its error if it failed.
@@ -270,13 +270,16 @@ impl<D: Driver> LaneState<D> {
 
     /// Records the reason for which an unreachable server still refuses, if the reason is new.
     fn note_reason(&self, why: Option<&Error>, job_state: &JobState) {
-        let why = why.filter(|error| error.class() != Class::Disconnect);
-        if let Some(error) = why.filter(|error| job_state.is_new_error(error.code())) {
+        if let Some(error) = why.filter(|error| error.class() != Class::Disconnect) {
             self.note_refusal(error, job_state);
         }
     }
 
+    /// Records a refusal as an error of the whole job, if its code is new.
     fn note_refusal(&self, error: &Error, job_state: &JobState) {
+        if !job_state.is_new_error(job_state.account, error.code()) {
+            return;
+        }
         let text = format!("while reconnecting: {error}");
         let (account, kind) = (Some(job_state.account), EventKind::FirstError);
         let (at, error) = (self.rt.now(), event_error(error));
@@ -285,9 +288,7 @@ impl<D: Driver> LaneState<D> {
 
     /// Pauses after the database refused a session for a reason that may pass.
     pub(crate) async fn pause_after(&self, error: &Error, job_state: &JobState) {
-        if job_state.is_new_error(error.code()) {
-            self.note_refusal(error, job_state);
-        }
+        self.note_refusal(error, job_state);
         let until = (self.rt.now() + PAUSE_AFTER_REFUSAL).min(self.give_up_at.get());
         self.rt.sleep_until(until).await;
     }
@@ -332,12 +333,13 @@ impl<D: Driver> LaneState<D> {
     fn stop_by_refusal(&self, job_state: &JobState, part: PartId) {
         let target = target_phrase(&self.context.plan, job_state.job.target);
         let error = Error::disconnect(format!("{target} refuses connections"));
-        let account = Some(job_state.parts.part(part).account);
+        let account = job_state.parts.part(part).account;
         let note = |kind| {
             let (at, text) = (self.rt.now(), error.to_string());
-            self.ledger.borrow_mut().error_event(at, account, kind, event_error(&error), text);
+            let (account, error) = (Some(account), event_error(&error));
+            self.ledger.borrow_mut().error_event(at, account, kind, error, text);
         };
-        if job_state.is_new_error(error.code()) {
+        if job_state.is_new_error(account, error.code()) {
             note(EventKind::FirstError);
         }
         note(EventKind::StoppedByError);

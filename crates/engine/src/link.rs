@@ -4,9 +4,10 @@
 //! At most [`SIMULTANEOUS_ATTEMPTS`] connections of a lane are opened at the same time. An attempt
 //! fails if the server is unreachable, refuses the login for any reason (password changed, database
 //! dropped, starting up, shutting down), or closes the connection before the statements are
-//! prepared. The server had accepted clients before time zero, so each of these failures is an
-//! outage of the server. A full server only limits the job if a client of the job has a connection
-//! or the server answers other jobs; otherwise a full server is an outage as well.
+//! prepared or, if there are none, before it has answered a first one. The server had accepted
+//! clients before time zero, so each of these failures is an outage of the server. A full server
+//! only limits the job if a client of the job has a connection or the server answers other jobs;
+//! otherwise a full server is an outage as well.
 //!
 //! The link is down while every server of the target has an outage. Attempts then back off from
 //! [`FIRST_PAUSE`] to [`LONGEST_PAUSE`], and the first one that succeeds ends the outage of its
@@ -83,6 +84,16 @@ pub(crate) enum LinkChange {
     },
 }
 
+impl LinkChange {
+    /// Returns true if the server of the attempt has an outage.
+    pub(crate) fn is_outage(self) -> bool {
+        match self {
+            LinkChange::StillRefused | LinkChange::OutageBegan { .. } => true,
+            LinkChange::None | LinkChange::OutageEnded { .. } => false,
+        }
+    }
+}
+
 impl Link {
     /// Creates a link to `servers` servers, all of them reachable at `now`.
     pub(crate) fn new(now: Stamp, servers: usize) -> Link {
@@ -98,6 +109,11 @@ impl Link {
             servers: (0..servers.max(1)).map(|_| server()).collect(),
             left_at_end: Cell::new(0),
         }
+    }
+
+    /// Returns the number of servers of the target.
+    pub(crate) fn servers(&self) -> usize {
+        self.servers.len()
     }
 
     /// Returns true if no server of the target accepts clients.
@@ -157,7 +173,9 @@ impl Link {
     }
 
     /// Attempts to connect once, as soon as it is this attempt's turn and the pause of an outage is
-    /// over. `tolerance` is the time after which a full server is an outage for the client's job.
+    /// over, and prepares statements. If there are none, waits until the server has answered a
+    /// first statement: a pooler without a server accepts clients as well. `tolerance` is the time
+    /// after which a full server is an outage for the client's job.
     pub(crate) async fn attempt<D: Driver>(
         &self,
         driver: &D,
@@ -167,7 +185,11 @@ impl Link {
     ) -> (Result<D::Connection, Error>, LinkChange) {
         let permit = ConnectPermit::take(self).await;
         self.pause(rt).await;
-        let attempt = self.attempt_immediately(driver, rt, tolerance, texts).await;
+        let begin = async |connection: &mut D::Connection| match texts {
+            [] => connection.await_session().await,
+            _ => prepare(connection, texts).await.map_err(|(_, error)| error),
+        };
+        let attempt = self.open_session(driver, rt, tolerance, begin).await;
         drop(permit);
         attempt
     }
@@ -191,6 +213,21 @@ impl Link {
         tolerance: impl Fn() -> Nanos,
         texts: &[StatementText],
     ) -> (Result<D::Connection, Error>, LinkChange) {
+        // Without statements, no answer is awaited: it would lengthen the measured time.
+        let begin = async |connection: &mut D::Connection| {
+            prepare(connection, texts).await.map_err(|(_, error)| error)
+        };
+        self.open_session(driver, rt, tolerance, begin).await
+    }
+
+    /// Connects, and calls `begin` with the connection. The server is reachable if both succeed.
+    async fn open_session<D: Driver>(
+        &self,
+        driver: &D,
+        rt: &Rt,
+        tolerance: impl Fn() -> Nanos,
+        begin: impl AsyncFnOnce(&mut D::Connection) -> Result<(), Error>,
+    ) -> (Result<D::Connection, Error>, LinkChange) {
         let began = rt.now();
         let note_full = |server| self.note_full(server, began, rt.now(), tolerance());
         let mut connection = match driver.connect(rt).await {
@@ -204,9 +241,9 @@ impl Link {
             }
         };
         let server = connection.node();
-        match prepare(&mut connection, texts).await {
+        match begin(&mut connection).await {
             Ok(()) => (Ok(connection), self.note_reached(server, rt.now())),
-            Err((_, error)) => {
+            Err(error) => {
                 let change = match error.class() {
                     // A pooler without a server accepts clients and then closes the connection.
                     Class::Disconnect => self.note_refused(server, began, rt.now()),

@@ -169,15 +169,18 @@ pub(crate) async fn open<D: Driver>(
     }
     let opening = Rc::into_inner(opening).expect("the tasks that share it have ended");
     let opened = opening.opened.into_inner();
+    let place_of = |text: StatementText| {
+        Location::of_statement(plan.account(text.account).requests(), text.statement)
+    };
     let failed = match opening.failed.into_inner() {
         None => opened.failure_of_unconnected_job(plan, share),
         Some((_, Some(text), error)) if error.class() != Class::Disconnect => {
-            let place =
-                Location::of_statement(plan.account(text.account).requests(), text.statement);
-            Some(RunFailure::Statement { place, error })
+            Some(RunFailure::Statement { place: place_of(text), error })
         }
         // A server that closes the connection or does not answer has rejected no statement.
-        Some((id, _, error)) => Some(unreachable(plan, plan.job(id).target, error)),
+        Some((id, text, error)) => {
+            Some(unreachable(plan, plan.job(id).target, text.map(place_of), error))
+        }
     };
     match failed {
         None => Ok(opened.sorted()),

@@ -3,7 +3,7 @@
 use driver::Error;
 use workload::{JobTarget, Plan, TargetId};
 
-use crate::error::{RunFailure, Unreachable};
+use crate::error::{Location, RunFailure, Unreachable};
 
 /// One value for each target that a plan uses.
 #[derive(Clone, Debug)]
@@ -89,8 +89,14 @@ pub(crate) fn target_phrase(plan: &Plan, target: JobTarget) -> String {
     }
 }
 
-/// Returns the failure of an unreachable target.
-pub(crate) fn unreachable(plan: &Plan, target: JobTarget, error: Error) -> RunFailure {
-    let target = plan.name_of(target).map(str::to_owned);
-    RunFailure::Unreachable(Unreachable { target, error })
+/// Returns the failure of an unreachable target. `place` is the statement during which its
+/// connection broke.
+pub(crate) fn unreachable(
+    plan: &Plan,
+    target: JobTarget,
+    place: Option<Location>,
+    error: Error,
+) -> RunFailure {
+    let (target, place) = (plan.name_of(target).map(str::to_owned), place.map(Box::new));
+    RunFailure::Unreachable(Unreachable { target, place, error })
 }

@@ -22,11 +22,7 @@ pub(crate) async fn unless_ended_at_once<T>(
 
 /// Waits for a future and returns its output; `None` if any end of the run is requested first,
 /// clean or immediate. Used for statements that are not measured and may take hours.
-pub(crate) async fn unless_ended<T>(
-    future: impl Future<Output = T>,
-    rt: &Rt,
-    stop: &Stop,
-) -> Option<T> {
+pub async fn unless_ended<T>(future: impl Future<Output = T>, rt: &Rt, stop: &Stop) -> Option<T> {
     unless(future, rt, || stop.is_requested()).await
 }
 

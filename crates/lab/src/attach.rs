@@ -41,7 +41,7 @@ pub enum Subject {
 pub struct AttachOrder {
     /// The program to observe.
     pub subject: Subject,
-    /// A description of the program for the record, without secrets.
+    /// A description of the program for the record, without secrets; empty without a program.
     pub description: String,
     /// The database that the program is expected to use.
     pub target: Option<Target>,

@@ -6,15 +6,16 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use base::{Class, Secrets, Seed, Stream, Target, TargetKind};
+use base::{Class, Code, Nanos, Secrets, Seed, Stream, Target, TargetKind};
 use confine::Reach;
 use driver::{
     AnyConnection, AnyDriver, Connection, Driver, Mysql, Null, Postgres, Programs, RejectedCommand,
     Simulated, Sqlite, Table,
 };
-use engine::{Drivers, Location, Options, PerTarget, RunFailure, Unreachable};
-use rt::run_real;
+use engine::{Drivers, Location, Options, PerTarget, RunFailure, Stop, Unreachable, unless_ended};
+use rt::{run_real, within};
 use sim::Config;
+use workload::keys::SETUP_TIMEOUT;
 use workload::{JobTarget, NamedTarget, Plan};
 
 use crate::access::Access;
@@ -152,43 +153,66 @@ impl Stage {
     }
 
     /// Executes a statement at the main target of a plan, in a separate session, and returns its
-    /// rows; `None` if the plan does not use that target.
+    /// rows; `None` if the plan does not use that target, or if `stop` is requested first.
     ///
     /// # Errors
-    /// The server cannot be reached, or rejects the statement.
-    pub(crate) fn rows(&self, plan: &Plan, sql: &str) -> Result<Option<Table>, driver::Error> {
-        self.in_session(plan, async |connection| connection.query_text(sql).await)
+    /// The server cannot be reached, rejects the statement, or does not answer it within the plan's
+    /// `setup-timeout`.
+    pub(crate) fn rows(
+        &self,
+        plan: &Plan,
+        sql: &str,
+        stop: &Stop,
+    ) -> Result<Option<Table>, driver::Error> {
+        self.in_session(plan, stop, async |connection| connection.query_text(sql).await)
     }
 
     /// Returns the settings that the server at the main target of a plan reports to a new session,
-    /// with its product and version; `None` if the plan does not use that target.
+    /// with its product and version; `None` if the plan does not use that target, or if `stop` is
+    /// requested first.
     ///
     /// # Errors
     /// The server cannot be reached.
     pub(crate) fn settings(
         &self,
         plan: &Plan,
+        stop: &Stop,
     ) -> Result<Option<Vec<(String, String)>>, driver::Error> {
-        self.in_session(plan, async |connection| Ok(connection.settings().await))
+        self.in_session(plan, stop, async |connection| Ok(connection.settings().await))
     }
 
     /// Calls a function with a new session at the main target of a plan, and returns the function's
-    /// result; `None` if the plan does not use that target.
+    /// result; `None` if the plan does not use that target, or if `stop` is requested first.
     fn in_session<T>(
         &self,
         plan: &Plan,
+        stop: &Stop,
         task: impl AsyncFnOnce(&mut AnyConnection) -> Result<T, driver::Error>,
     ) -> Result<Option<T>, driver::Error> {
         let Some(driver) = self.drivers(plan, SimulatedRun::only(plan)).main else {
             return Ok(None);
         };
+        let limit = plan.setup_timeout;
         let done = run_real(&rt::Options::default(), async |rt| {
-            let mut connection = driver.connect(&rt).await?;
-            let answer = task(&mut connection).await;
-            connection.close().await;
-            answer
+            let connected = unless_ended(driver.connect(&rt), &rt, stop).await;
+            let Some(mut connection) = connected.transpose()? else { return Ok(None) };
+            let answer = within(&rt, limit, task(&mut connection));
+            match unless_ended(answer, &rt, stop).await {
+                Some(Some(answer)) => {
+                    connection.close().await;
+                    answer.map(Some)
+                }
+                Some(None) => {
+                    connection.abandon();
+                    Err(unanswered(limit))
+                }
+                None => {
+                    connection.abandon();
+                    Ok(None)
+                }
+            }
         });
-        done.map_err(|error| driver::Error::disconnect(error.to_string()))?.map(Some)
+        done.map_err(|error| driver::Error::disconnect(error.to_string()))?
     }
 
     /// Connects once to each host of every networked target of a plan.
@@ -206,7 +230,7 @@ impl Stage {
             };
             reached.map_err(|error| {
                 let target = plan.name_of(target).map(str::to_owned);
-                Unreachable { target, error }
+                Unreachable { target, place: None, error }
             })?;
         }
         Ok(())
@@ -224,6 +248,12 @@ impl Stage {
         });
         drivers
     }
+}
+
+/// Returns the error for a session that did not answer within `limit`.
+fn unanswered(limit: Nanos) -> driver::Error {
+    let words = format!("nothing was answered within `{SETUP_TIMEOUT} = {limit}`");
+    driver::Error::new(Class::Disconnect, Code::TIMEOUT, words)
 }
 
 /// Connects once to each host of a database; successive connections go to successive hosts.

@@ -109,7 +109,8 @@ facts! {
 
     /// Settings about the observed components.
     observe {
-        COMMAND "observe.command" "command of the observed program";
+        COMMAND "observe.command"
+            "command of the observed program, or the number and name of its process";
         COMMAND_ENDED "observe.command.ended" "end of the observed program, in words";
         LOAD_MISSING "observe.load.missing."
             "prefix of such reasons while a table, whose name and a dot follow, was filled";

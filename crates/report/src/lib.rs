@@ -52,10 +52,10 @@ pub use experiment::{
     LoadFallback, MachineView, ObjectionView, PlanTexts, RepeatedCapacity, RepeatedLoads,
     RepeatedMetric, RepetitionView, RunPhase, RunView, SaturationStepView, SaturationView,
     StoredMetric, StoredRun, StoredRunsView, SweepView, TrialView, comparison_figures,
-    comparison_html, comparison_json, comparison_markdown, comparison_text, experiment_answers,
-    experiment_figures, experiment_full_text, experiment_html, experiment_json,
-    experiment_markdown, experiment_text, served_comparison_html, stored_runs_html,
-    stored_runs_json, stored_runs_markdown, stored_runs_text, two_runs,
+    comparison_html, comparison_json, comparison_markdown, comparison_text, experiment_figures,
+    experiment_full_text, experiment_html, experiment_json, experiment_markdown, experiment_text,
+    first_experiment_answers, served_comparison_html, stored_runs_html, stored_runs_json,
+    stored_runs_markdown, stored_runs_text, two_runs,
 };
 pub use figures::{OverlaidRun, figures, overlay_figures};
 pub use folder::{FolderRow, FolderView, LinkedPage, NoteForm, NotesView, RefusalView, RowState};

@@ -47,6 +47,7 @@ pub use plan::{
 };
 pub use read::{File, LARGEST_FILE, decode, parse};
 pub use request::{Generator, RowGenerator, example};
+pub use sink::shortened;
 
 /// Returns the plan of a workload text, and the diagnostics about it.
 ///

@@ -4,6 +4,7 @@
 //! plan that is equal [as printed](Plan::as_printed). Generators keep their random numbers, because
 //! their streams are identified by section, key and order.
 
+use std::collections::HashMap;
 use std::fmt::{Display, Write as _};
 
 use base::{Code, Dialect};
@@ -48,13 +49,15 @@ impl Plan {
             PrintedSyntax::Sql { dialect: self.dialect(JobTarget::Main), placeholders: false };
         fixed("setup", &self.setup, main, &mut out);
         self.loads.iter().for_each(|load| load.print(&mut out));
-        let all: Vec<JobOrPart<'_>> = self.jobs_and_parts().collect();
-        for (place, either) in all.iter().enumerate() {
-            if is_printed(&all, place) {
-                Section { plan: self, either: *either }.print(&mut out);
+        let sections = self.printed_sections();
+        for (place, either) in self.jobs_and_parts().enumerate() {
+            let section = &sections[either.section()];
+            if section.place == place {
+                let slos = &either.requests().slos[..section.shared_slos];
+                Section { plan: self, either, slos }.print(&mut out);
             }
         }
-        self.thresholds(&mut out);
+        self.thresholds(&sections, &mut out);
         fixed("teardown", &self.teardown, main, &mut out);
         out.0
     }
@@ -65,34 +68,38 @@ impl Plan {
         self.jobs.is_empty() && self.loads.is_empty() && !has_statements
     }
 
+    /// Returns the sections of all jobs and parts, by name.
+    fn printed_sections(&self) -> HashMap<&str, PrintedSection<'_>> {
+        let mut sections = HashMap::new();
+        for (place, either) in self.jobs_and_parts().enumerate() {
+            let slos = &either.requests().slos;
+            let new = PrintedSection { place, either, shared_slos: slos.len() };
+            let section = sections.entry(either.section()).or_insert(new);
+            let both = section.either.requests().slos.iter().zip(slos);
+            let shared = both.take_while(|(one, other)| one == other).count();
+            section.shared_slos = section.shared_slos.min(shared);
+            if !either.is_part() {
+                (section.place, section.either) = (place, either);
+            }
+        }
+        sections
+    }
+
     /// Prints the conditions that belong to no section. A section that is a part of several mixes
     /// is printed once; those of its conditions that do not judge all of these parts are printed
     /// here, too.
-    fn thresholds(&self, out: &mut Page) {
+    fn thresholds(&self, sections: &HashMap<&str, PrintedSection<'_>>, out: &mut Page) {
         let mut has_header = false;
         for either in self.jobs_and_parts() {
-            for slo in &either.requests().slos[self.slos_of_section(either.section())..] {
+            for slo in &either.requests().slos[sections[either.section()].shared_slos..] {
                 if !has_header {
                     out.header("threshold");
                     has_header = true;
                 }
                 let (metric, rest) = slo.text.split_once(' ').unwrap_or((&slo.text, ""));
-                out.key("slo", format!("{metric}({}) {rest}", escaped(either.name())));
+                out.key("slo", format!("{metric}({}) {rest}", inserted(either.name())));
             }
         }
-    }
-
-    /// Returns the number of leading conditions that all jobs and parts of a section share.
-    fn slos_of_section(&self, section: &str) -> usize {
-        let mut same = self
-            .jobs_and_parts()
-            .filter(|either| either.section() == section)
-            .map(|either| &either.requests().slos);
-        let Some(first) = same.next() else { return 0 };
-        let shared = |other: &Vec<Slo>| {
-            first.iter().zip(other).take_while(|(one, other)| one == other).count()
-        };
-        same.map(shared).fold(first.len(), usize::min)
     }
 
     fn globals(&self, out: &mut Page) {
@@ -109,15 +116,14 @@ impl Plan {
     }
 }
 
-/// Returns true if the job or part at `place` gets a section of its own.
-///
-/// A part of a mix gets a section unless its section also runs on its own or was printed for an
-/// earlier part.
-fn is_printed(all: &[JobOrPart<'_>], place: usize) -> bool {
-    let either = all[place];
-    let is_same = |other: &JobOrPart<'_>| other.section() == either.section();
-    let is_alone = |other: &JobOrPart<'_>| !other.is_part() && is_same(other);
-    !either.is_part() || !(all[..place].iter().any(is_same) || all.iter().any(is_alone))
+/// A section of the printed plan, which stands for all jobs and parts that were made from it.
+struct PrintedSection<'p> {
+    /// The index of `either` among all jobs and parts.
+    place: usize,
+    /// The one that is printed: the job if the section runs on its own, otherwise the first part.
+    either: JobOrPart<'p>,
+    /// Number of leading conditions that all these jobs and parts share.
+    shared_slos: usize,
 }
 
 /// A text to which lines are appended.
@@ -237,11 +243,13 @@ impl OnQueueFull {
 struct Section<'p> {
     plan: &'p Plan,
     either: JobOrPart<'p>,
+    /// The conditions of the section.
+    slos: &'p [Slo],
 }
 
 impl Section<'_> {
     fn print(&self, out: &mut Page) {
-        let Section { plan, either } = *self;
+        let Section { plan, either, slos } = *self;
         let requests = either.requests();
         out.header(either.section());
         // A part has the target and the pacing of its mix.
@@ -275,7 +283,7 @@ impl Section<'_> {
         if let Some(job) = job {
             print_outages(job, out);
         }
-        for slo in &requests.slos[..plan.slos_of_section(either.section())] {
+        for slo in slos {
             out.key("slo", &slo.text);
         }
     }
@@ -329,9 +337,9 @@ fn print_flow(requests: &Requests, out: &mut Page) {
 fn print_feed(requests: &Requests, out: &mut Page) {
     let Some(feed) = &requests.feed else { return };
     match feed.format {
-        Format::Log => out.key("query-log-file", &feed.file),
+        Format::Log => out.key("query-log-file", escaped(&feed.file)),
         Format::Csv { delimiter } => {
-            out.key("query-args-file", &feed.file);
+            out.key("query-args-file", escaped(&feed.file));
             if delimiter != b',' {
                 out.key("query-args-delim", written_delimiter(delimiter));
             }
@@ -494,6 +502,14 @@ fn joined(
         Piece::Splice(value) => format!("${{raw({})}}", expr(value)),
     };
     pieces.iter().map(piece).collect()
+}
+
+/// Returns a text as a part of a value. A text that would begin a comment is inserted by `${…}`.
+fn inserted(text: &str) -> String {
+    match notation::is_plain(text) {
+        true => escaped(text),
+        false => format!("${{{}}}", notation::quoted(text)),
+    }
 }
 
 /// Escapes every `${` of a text.

@@ -410,6 +410,7 @@ per year.
 | --- | --- |
 | requests per second, of one job and of all jobs together | 10,000,000 |
 | a file | 64 MiB, 10,000 sections, 200,000 keys |
+| jobs and parts of mixes together | 10,000 |
 | a list | 10,000 numbers |
 | all traces together | 60 MiB |
 | a statement | 65,535 values |

@@ -90,10 +90,23 @@ impl Sink {
     pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
         sort(&mut self.kept);
         if self.dropped > 0 {
-            self.kept.push(dropped_note(self.dropped));
+            let severity = if self.errors > 0 { Severity::Error } else { Severity::Warning };
+            self.kept.push(dropped_note(self.dropped, severity));
         }
         self.kept
     }
+}
+
+/// Shortens a long list of diagnostics: the first hundred are kept, and a note gives the number of
+/// the others.
+pub fn shortened(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let severity = diagnostics.iter().map(|diagnostic| diagnostic.severity).max();
+    let dropped = diagnostics.len().saturating_sub(MOST_KEPT);
+    if let Some(severity) = severity.filter(|_| dropped > 0) {
+        diagnostics.truncate(MOST_KEPT);
+        diagnostics.push(dropped_note(dropped, severity));
+    }
+    diagnostics
 }
 
 /// Sorts diagnostics by position in the file; diagnostics without a position are last.
@@ -102,12 +115,9 @@ pub(crate) fn sort(diagnostics: &mut [Diagnostic]) {
     diagnostics.sort_by_key(place);
 }
 
-fn dropped_note(dropped: usize) -> Diagnostic {
+fn dropped_note(dropped: usize, severity: Severity) -> Diagnostic {
     let problems = if dropped == 1 { "problem" } else { "problems" };
-    Diagnostic {
-        severity: Severity::Error,
-        ..wording::error(None, format!("{dropped} more {problems} not shown"))
-    }
+    Diagnostic { severity, ..wording::error(None, format!("{dropped} more {problems} not shown")) }
 }
 
 #[cfg(test)]
@@ -127,5 +137,20 @@ mod tests {
         assert_eq!(kept.len(), MOST_KEPT + 1);
         assert_eq!(kept[0].span, Some(Span::new(0, 0)));
         assert_eq!(kept[MOST_KEPT].message, "1 more problem not shown");
+        assert_eq!(kept[MOST_KEPT].severity, Severity::Error);
+    }
+
+    #[test]
+    fn long_list_is_shortened_with_the_severity_of_its_diagnostics() {
+        let warning = Diagnostic::warning(Span::new(0, 1), "odd");
+        assert_eq!(shortened(vec![warning.clone(); MOST_KEPT]).len(), MOST_KEPT);
+        let mut sink = Sink::default();
+        (0..MOST_KEPT + 7).for_each(|_| sink.warning(|| warning.clone()));
+        let notes = [shortened(vec![warning; MOST_KEPT + 7]), sink.finish()];
+        for found in notes {
+            assert_eq!(found.len(), MOST_KEPT + 1);
+            assert_eq!(found[MOST_KEPT].message, "7 more problems not shown");
+            assert_eq!(found[MOST_KEPT].severity, Severity::Warning);
+        }
     }
 }

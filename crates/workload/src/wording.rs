@@ -14,6 +14,9 @@ const MAX_QUOTED: usize = 60;
 /// any file written by hand, and few enough to be fast on a huge file.
 const MOST_COMPARED: usize = 200;
 
+/// The maximum number of names of the user that a message lists.
+pub(crate) const MOST_LISTED: usize = 10;
+
 /// Returns the words of a text that could be names, including empty words between adjacent
 /// separators.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {

@@ -10,8 +10,9 @@
 //! ```
 //!
 //! After an OK or EOF with `MORE_RESULTS_EXISTS` another OK, ERR or result follows; an ERR ends the
-//! reply of its command. The reply to a statement that was described with columns does not begin
-//! with an OK. The first byte and the length of a packet among rows determine its kind:
+//! reply of its command. The reply to a statement that always returns rows ([`ReplyKind::Rows`])
+//! does not begin with an OK, and has no further result. The first byte and the length of a packet
+//! among rows determine its kind:
 //!
 //! * 0xFF: an ERR.
 //! * 0xFE without `DEPRECATE_EOF`: an EOF if it is shorter than 9 bytes.
@@ -714,9 +715,13 @@ impl Replies {
     #[inline]
     fn result<S: Sink>(&mut self, ok: OkPacket<'_>, sink: &mut S) -> Result<(), WireError> {
         let OkPacket { affected_rows, last_insert_id, status, warnings, info: _ } = ok;
+        let has_more = status.contains(Status::MORE_RESULTS_EXISTS);
+        if has_more && self.kind == ReplyKind::Rows {
+            return Err(fault(ErrorKind::Order, 0, "further result after the described rows"));
+        }
         let rows = std::mem::take(&mut self.rows);
         sink.result(ResultEnd { rows, affected_rows, last_insert_id, status, warnings });
-        if status.contains(Status::MORE_RESULTS_EXISTS) {
+        if has_more {
             self.state = State::Next;
         } else {
             self.end(sink);

@@ -9,8 +9,8 @@ pub enum ReplyKind {
     Text,
     /// Results with binary rows: `COM_STMT_EXECUTE`, `COM_STMT_BULK_EXECUTE`.
     Binary,
-    /// Results with binary rows; the first result is not an OK. `COM_STMT_EXECUTE` of a statement
-    /// that was described with columns.
+    /// One result with binary rows, which is not an OK. `COM_STMT_EXECUTE` of a statement that was
+    /// described with columns and always returns them once, such as a `select`.
     Rows,
     /// `COM_STMT_PREPARE`.
     Prepared,

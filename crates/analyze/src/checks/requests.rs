@@ -58,13 +58,15 @@ impl CheckInput<'_> {
         let Some((account, rate)) = rates.max_by(|a, b| a.1.total_cmp(&b.1)) else {
             return CheckKind::Errors.not_possible(JobObstacle::NothingRequested);
         };
+        let failing = self.evidence.plan.account(account);
         let finding = match self.unexpected(account) {
             0 => Failures::None,
             failed => Failures::Some {
-                job: self.evidence.plan.account(account).name().to_owned(),
+                job: failing.name().to_owned(),
                 failed,
                 scheduled: self.counts[account.index()].balance.scheduled(),
                 class: self.class_of_errors(account),
+                runs_program: failing.job().command().is_some(),
             },
         };
         let status = match rate {

@@ -57,10 +57,12 @@ pub(super) struct Demand {
     /// number of workers, or its workers are not busy.
     pub(super) busy_workers: Option<Clients>,
     /// Number of clients of closed jobs that read their requests from a file or a pipe, and do not
-    /// pause between them.
+    /// pause between them. Jobs without any request are left out, because their file is empty.
     pub(super) clients_with_input: f64,
-    /// Mean number of requests of these clients in the database.
-    pub(super) in_flight_with_input: f64,
+    /// Mean number of these clients that have input: from its arrival to the end of the answer.
+    /// Unlike the time in the database, this includes the time in which the load generator sends
+    /// the request and takes the answer. With SQLite, most of it may be the hand-off to a thread.
+    pub(super) busy_with_input: f64,
     /// Mean number of requests in the main target's database: throughput times mean service time
     /// (Little's law).
     pub(super) in_flight: f64,
@@ -100,7 +102,8 @@ impl Demand {
             let requests = &evidence.jobs[account.index()];
             let times = requests.histogram(Kind::Service).map_or(0, |times| times.len());
             let served_s = requests.served_s();
-            let in_flight = served_s / length_s * ended_of_due(requests, evidence);
+            let ended_per_due = ended_of_due(requests, evidence);
+            let in_flight = served_s / length_s * ended_per_due;
             count += times;
             let statements = &evidence.jobs[account.index()].window;
             let statements = statements.iter().filter(|(it, _)| matches!(it, Kind::Statement(_)));
@@ -115,10 +118,10 @@ impl Demand {
                 demand.closed.per_s += times as f64 / length_s;
                 if thinks(&job.pacing) {
                     demand.thinking_clients += clients;
-                } else if job.requests.feed.is_some() {
+                } else if job.requests.feed.is_some() && requests.has_requests() {
                     // Thinking clients idle intentionally, not because input is missing.
                     demand.clients_with_input += clients;
-                    demand.in_flight_with_input += in_flight;
+                    demand.busy_with_input += requests.responded_s() / length_s * ended_per_due;
                 }
             }
         }

@@ -78,19 +78,16 @@ impl LimiterInput<'_, '_> {
 
     /// Returns a candidate if clients wait for the file or pipe that supplies their requests.
     fn slow_feed(&self) -> Option<Candidate> {
-        let demand = &self.demand;
-        if demand.clients_with_input == 0.0 || demand.clients_with_input < demand.closed.clients {
+        let (clients, busy) = (self.demand.clients_with_input, self.demand.busy_with_input);
+        if clients == 0.0 || clients < self.demand.closed.clients {
             return None;
         }
-        let idle = 1.0 - demand.in_flight_with_input / demand.clients_with_input;
-        let finding = LimiterFinding::Generator(GeneratorLimit::SlowFeed {
-            clients: demand.clients_with_input,
-            idle_share: idle,
-        });
-        let candidate = Candidate::new(Component::GeneratorInput, idle, finding)
-            .with(EvidenceKind::Clients, demand.clients_with_input)
-            .with(EvidenceKind::RequestsInFlight, demand.in_flight_with_input);
-        (idle >= STARVED).then_some(candidate)
+        let idle_share = 1.0 - busy / clients;
+        let finding = LimiterFinding::Generator(GeneratorLimit::SlowFeed { clients, idle_share });
+        let candidate = Candidate::new(Component::GeneratorInput, idle_share, finding)
+            .with(EvidenceKind::Clients, clients)
+            .with(EvidenceKind::RequestsInFlight, busy);
+        (idle_share >= STARVED).then_some(candidate)
     }
 
     /// Returns a candidate if the thread that generates and sends the rows is always busy or

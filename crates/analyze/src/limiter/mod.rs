@@ -39,6 +39,7 @@ mod waits;
 use base::AccountId;
 
 use crate::checks::input::CheckInput;
+use crate::evidence::JobEvidence;
 use crate::phases::SideEffects;
 use demand::{Clients, Demand, LoadSource};
 use finding::{
@@ -124,13 +125,17 @@ impl LimiterInput<'_, '_> {
         let is_bounded = |it: AccountId| findings.has_schedule(it) || findings.is_brief(it);
         let are_bounded = scheduled().next().is_some() && jobs().all(is_bounded);
         let has_jobs = self.demand.source == LoadSource::Jobs;
+        // The only request of a closed job may take the whole window.
+        let has_requests = findings.evidence.jobs.iter().any(JobEvidence::has_requests);
         if !has_jobs && !findings.evidence.loads.is_empty() {
             Outcome::Inconclusive(Inconclusive::LoadsOnly)
+        } else if !has_jobs && self.executed_statements() {
+            Outcome::Inconclusive(Inconclusive::NoRequests)
         } else if !has_jobs {
             Outcome::Saturating(Saturation::Program)
         } else if findings.overloaded().next().is_some() {
             Outcome::Saturating(Saturation::Overload)
-        } else if findings.window_is_empty() && are_bounded {
+        } else if findings.window_is_empty() && (are_bounded || !has_requests) {
             Outcome::Inconclusive(Inconclusive::NoRequests)
         } else if jobs().any(|account| findings.fails(account)) {
             Outcome::Inconclusive(Inconclusive::FailingRequests)
@@ -143,6 +148,13 @@ impl LimiterInput<'_, '_> {
         } else {
             Outcome::Satisfied
         }
+    }
+
+    /// Returns true if the run executed the statements of `[setup]` or `[teardown]`. The plan of an
+    /// observation has neither section.
+    fn executed_statements(&self) -> bool {
+        let plan = &self.findings.evidence.plan;
+        !plan.setup.is_empty() || !plan.teardown.is_empty()
     }
 
     /// Returns the candidate for jobs that achieved their offered rates.

@@ -6,6 +6,7 @@
 //! in pauses is added up, not averaged over statements: one pause of 50 ms after 200 statements is
 //! not a pause of 0.25 ms after each.
 
+use base::Nanos;
 use record::component_name::{DATABASE, SESSIONS, SESSIONS_OF_OTHERS};
 use record::metric::{processes, sessions, sockets};
 use record::{ComponentKind, MeasuredSide};
@@ -46,6 +47,10 @@ pub(super) const LACKS_PROCESSOR: f64 = 0.5;
 
 /// Idle time, in seconds, after which a session counts as spare, and no longer as idle.
 const SPARE_AFTER_S: f64 = 5.0;
+
+/// Length of the first part of the window, in which no session that was used in the window can
+/// become spare: [`SPARE_AFTER_S`] without a second, the distance of readings.
+const EARLY: Nanos = Nanos::from_secs(4);
 
 /// Sources that show sessions of a program. If one of them is missing, some sessions may not be
 /// counted.
@@ -132,14 +137,14 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns the mean number of sessions that counted as idle although the program did not use
-    /// them: each spare session did so in its first seconds, which matter in short observations.
+    /// them. Each session that became spare within the window did so in the seconds before, which
+    /// matter in short observations. A session that is spare early in the window was idle before.
     fn idle_before_spare(&self) -> f64 {
         let spare = self.signals.per_sample(&ComponentKind::Sessions, sessions::SPARE);
+        let early = self.signals.per_early_sample(sessions::SPARE, EARLY);
+        let became_spare = (spare.unwrap_or(0.0) - early.unwrap_or(0.0)).max(0.0);
         let rest_s = self.findings.evidence.window_length().as_secs_f64() - SPARE_AFTER_S;
-        match rest_s > 0.0 {
-            true => spare.unwrap_or(0.0) * SPARE_AFTER_S / rest_s,
-            false => 0.0,
-        }
+        if rest_s > 0.0 { became_spare * SPARE_AFTER_S / rest_s } else { 0.0 }
     }
 
     /// Returns the mean numbers of the program's threads that waited for a processor and that ran.

@@ -265,6 +265,16 @@ impl<'a> Signals<'a> {
         Some(self.rate(kind, metric).unwrap_or(0.0) / samples)
     }
 
+    /// Returns the mean number of sessions per sample that a metric counts in the first part of the
+    /// window.
+    pub(super) fn per_early_sample(&self, metric: ObservedMetric, length: Nanos) -> Option<f64> {
+        let begin = self.window.start;
+        let early = begin..self.window.end.min(begin + length);
+        let rate = |metric| rate(self.series(&ComponentKind::Sessions, metric)?, &early);
+        let samples = rate(sessions::SAMPLES).filter(|samples| *samples > 0.0)?;
+        Some(rate(metric)? / samples)
+    }
+
     /// Returns the mean number of sessions per sample that the server counts under this name.
     pub(super) fn per_sample_named(&self, kind: &ComponentKind, name: &str) -> Option<f64> {
         let samples = self

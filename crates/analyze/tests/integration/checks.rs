@@ -364,8 +364,13 @@ fn failing_job_is_not_hidden_by_a_busier_job() {
         (Class::Conflict, Code::new("40P01"), 4),
     ];
     let check = only("errors", Status::Invalid, &evidence);
-    let class = Some(Class::Disconnect);
-    let all = Failures::Some { job: "write".to_owned(), failed: 20, scheduled: 20, class };
+    let all = Failures::Some {
+        job: "write".to_owned(),
+        failed: 20,
+        scheduled: 20,
+        class: Some(Class::Disconnect),
+        runs_program: false,
+    };
     assert_eq!(check.finding, Finding::Errors(all));
     assert_eq!(check.value, Some(100.0));
 }

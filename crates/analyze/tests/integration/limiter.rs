@@ -74,6 +74,20 @@ fn limiter_of_unobserved_overloaded_or_closed_job_is_unknown() {
     is_inconclusive(&nothing(OPEN), Inconclusive::NoRequests);
 }
 
+#[test]
+fn limiter_of_a_run_without_any_request_is_unknown() {
+    let fed = CLOSED.replace("select 1", "select ?\nquery-args-file = empty.csv");
+    is_inconclusive(&nothing(&fed), Inconclusive::NoRequests);
+    // The only request of each client takes the whole window.
+    let mut long = nothing(CLOSED);
+    long.jobs[0].steps = vec![answered(20)];
+    check(&long, Component::Unknown, unobserved(Saturation::ClosedJob));
+    for section in ["setup", "teardown"] {
+        let statements = nothing(&format!("[{section}]\nquery = create table t (v int)\n"));
+        is_inconclusive(&statements, Inconclusive::NoRequests);
+    }
+}
+
 /// A job with one short request, such as a `drop table`, does not hide that the other jobs achieve
 /// their rates. A job with one long request does.
 #[test]

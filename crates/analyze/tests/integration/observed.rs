@@ -28,7 +28,13 @@ pub(crate) fn hold(evidence: &mut Evidence, component: &str, metric: &str, value
     reading(evidence, component, metric, |_| value);
 }
 
-fn reading(evidence: &mut Evidence, component: &str, metric: &str, value: impl Fn(f64) -> f64) {
+/// Plants a metric with a value for each second.
+pub(crate) fn reading(
+    evidence: &mut Evidence,
+    component: &str,
+    metric: &str,
+    value: impl Fn(f64) -> f64,
+) {
     let looks = (0..=60).map(Nanos::from_secs);
     replace_readings(&mut evidence.observed, component, metric, looks, value);
 }
@@ -928,6 +934,22 @@ fn slow_input_limits() {
     // Thinking clients idle intentionally, not because they lack input.
     evidence.plan = steady(&format!("{fed}think = 5ms\n")).plan;
     assert_ne!(summarize(&evidence).limiter.component, Component::GeneratorInput);
+}
+
+/// The requests spend little of the clients' time in the database, as with SQLite, where a thread
+/// hands them over.
+#[test]
+fn clients_that_always_have_input_are_not_limited_by_it() {
+    let fed = "duration = 60s\nwarmup = 10s\n[a]\nquery = select ?\nquery-args-file = a.csv\n\
+               concurrency = 8\n";
+    let limiter = |response_ms| {
+        let mut evidence = watched_with(fed);
+        set_times(&mut evidence, 0, Kind::Response, response_ms, 50_000);
+        summarize(&evidence).limiter.component
+    };
+    // Each of eight clients gets an answer every 8 ms. The service time is 1.6 ms.
+    assert_ne!(limiter(7.9), Component::GeneratorInput);
+    assert_eq!(limiter(2.4), Component::GeneratorInput);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use analyze::limiting::{
 };
 use analyze::{Component, Evidence, RequestsUnseen, summarize};
 
-use crate::observed::{hold, names, plant, watched};
+use crate::observed::{hold, names, plant, reading, watched};
 use crate::support::near;
 
 /// Returns the evidence of an observed program: there are no jobs.
@@ -76,7 +76,8 @@ fn self_throttling_loader(wait: &str) -> Evidence {
     evidence
 }
 
-/// The main connection of `mariadb-slap` is idle while its other connections work.
+/// The main connection of `mariadb-slap` is idle while its other connections work. A pool of
+/// connections that were idle before the observation has no part in the idle time.
 #[test]
 fn sessions_that_a_program_does_not_use_are_no_pauses() {
     let mut evidence = observed_program();
@@ -94,6 +95,8 @@ fn sessions_that_a_program_does_not_use_are_no_pauses() {
     crowd(&mut evidence, 1.77);
     assert_eq!(summarize(&evidence).limiter.component, Component::GeneratorInput);
     plant(&mut evidence, "sessions", "spare", 60.0);
+    assert_eq!(summarize(&evidence).limiter.component, Component::GeneratorInput);
+    reading(&mut evidence, "sessions", "spare", |s| 66.0 * (s - 15.0).max(0.0));
     assert_eq!(summarize(&evidence).limiter.component, Component::OtherPrograms);
 }
 

@@ -129,6 +129,31 @@ fn each_code_has_the_text_of_its_first_error() {
     assert_eq!((class, count), (Class::Constraint, 2));
 }
 
+#[test]
+fn each_part_of_a_mix_has_its_own_text_and_the_mix_the_first_of_them() {
+    let mut evidence = steady(
+        "duration = 60s\n[m]\nmix = a, b\nrate = 1000\n[a]\nquery = select 1\n\
+         [b]\nquery = select 2\n[other]\nquery = select 3\nrate = 1000\n",
+    );
+    let code = Code::new("23505");
+    for job in &mut evidence.jobs {
+        job.failures = vec![(Class::Constraint, code, 3)];
+    }
+    evidence.events = vec![
+        error(5, 1, code, "key of a (23505)"),
+        error(4, 2, code, "key of b (23505)"),
+        error(1, 3, code, "key of another job (23505)"),
+    ];
+    let jobs = summarize(&evidence).jobs;
+    let texts: Vec<_> = jobs.iter().map(|job| job.errors_by_code[0].text.as_deref()).collect();
+    let [own, other] = ["key of b (23505)", "key of another job (23505)"].map(Some);
+    assert_eq!(texts, [own, Some("key of a (23505)"), own, other]);
+    // Reconnecting is done for the whole mix.
+    evidence.events.push(error(2, 0, code, "while reconnecting (23505)"));
+    let whole = &summarize(&evidence).jobs[0];
+    assert_eq!(whole.errors_by_code[0].text.as_deref(), Some("while reconnecting (23505)"));
+}
+
 /// A record holds only parts of a long text: the text belongs to the error whose code it contains.
 #[test]
 fn text_of_a_long_error_is_found_by_its_code() {

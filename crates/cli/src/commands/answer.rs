@@ -145,16 +145,12 @@ pub(crate) fn print_answer(
 }
 
 /// Checks that the file of `--junit` can be created, before anything is measured.
-pub(crate) fn check_cases(args: &AnswerArgs, record: &Path) -> Result<(), Complaint> {
+pub(crate) fn check_cases(args: &AnswerArgs) -> Result<(), Complaint> {
     let Some(path) = &args.junit else { return Ok(()) };
     let shown = path.display();
     if path.exists() {
         let sentence = format!("the file `{shown}` of --junit exists");
         return Err(Complaint::new(sentence).help("remove it, or name another file"));
-    }
-    if outputs::is_same(path, record) {
-        let sentence = format!("`{shown}` is both the record and the file of --junit");
-        return Err(Complaint::new(sentence).help("give each a name of its own"));
     }
     if !folder_of(path).is_dir() {
         return Err(Complaint::new(format!("the folder of `{shown}` does not exist"))

@@ -13,7 +13,7 @@ use lab::comparison::{ComparedRun, comparable_differing_facts};
 use lab::experiment::{DifferenceKind, DifferenceScope, UndeclaredDifference, mark_incomparable};
 use report::figure::Figure;
 use report::{
-    ArmView, ComparisonView, DifferenceView, MachineView, ObjectionView, OverlaidRun,
+    ArmLimiter, ArmView, ComparisonView, DifferenceView, MachineView, ObjectionView, OverlaidRun,
     RepetitionView, TestSuite,
 };
 use workload::is_job_or_part;
@@ -346,7 +346,7 @@ fn arm_view(groups: &Groups, group: &Group) -> ArmView {
         effect: effect.unwrap_or_default(),
         validity: group.validity.clone(),
         slos: slos_of(group.runs.iter().map(|run| run.run.figures.slos.as_slice())),
-        limiter: None,
+        limiter: ArmLimiter::of(group.runs.iter().map(|run| &run.run.figures)),
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Complaint> {
             &examined.diagnosis,
         ))?;
     } else {
-        print(&report::diagnosis(&examined.diagnosis, &style()))?;
+        print(&report::diagnosis(&examined.input, &examined.diagnosis, &style()))?;
     }
     Ok(if unreached.is_empty() { Exit::Success } else { Exit::Unreachable })
 }

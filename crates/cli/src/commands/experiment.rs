@@ -40,7 +40,7 @@ use crate::experiment_file::{ExperimentFile, is_url_typed};
 use crate::reading;
 use crate::recorded_experiment::{EXPERIMENT, LABEL, PATH, PLANS, RecordedExperiment, VERSION};
 use crate::workload_folder::WorkloadFolder;
-use crate::{input_files, signals, stderr, trust};
+use crate::{input_files, outputs, signals, stderr, trust};
 
 /// Name of the fact with the command line.
 const COMMAND: &str = "command";
@@ -71,7 +71,8 @@ pub(crate) fn execute(
 ) -> Result<Result<ExecutedExperiment, Exit>, Complaint> {
     refuse_unsupported(args, file)?;
     let place = record_place(args);
-    answer::check_cases(&args.answer, place.path())?;
+    check_new_files(args, file, &place)?;
+    answer::check_cases(&args.answer)?;
     let overrides = reading::overrides(&args.file)?;
     let command = command(args, file);
     let options = order::options(args, &file.workload_of(file.experiment.arms[0].plan.clone()))?;
@@ -179,9 +180,9 @@ fn is_about_record(error: &ExperimentError, record: &Path) -> bool {
 /// Reads the record of an experiment that has made runs. If it was deleted or damaged, the exit
 /// code is that of an invalid experiment.
 fn read_after_runs(record: &Path) -> Result<RecordedExperiment, Complaint> {
-    RecordedExperiment::read(record).map_err(|complaint| match ExperimentContent::read(record) {
-        Err(error) => answer::lost_record(&error, Measurement::Experiment),
-        Ok(_) => complaint.with_exit(Exit::Invalid),
+    RecordedExperiment::read(record).map_err(|error| match ExperimentContent::read(record) {
+        Err(lost) => answer::lost_record(&lost, Measurement::Experiment),
+        Ok(_) => Complaint::from(error).with_exit(Exit::Invalid),
     })
 }
 
@@ -480,6 +481,20 @@ fn refuse_unsupported(args: &RunArgs, file: &ExperimentFile) -> Result<(), Compl
         return refuse(format!("an experiment has no {option}"), "leave it out");
     }
     Ok(())
+}
+
+/// Checks that record and test cases are different files from those that the arms need. The record
+/// of a resumed experiment is not new.
+fn check_new_files(
+    args: &RunArgs,
+    file: &ExperimentFile,
+    place: &RecordPlace,
+) -> Result<(), Complaint> {
+    let record = args.resume.is_none().then(|| place.path());
+    file.experiment.arms.iter().try_for_each(|arm| {
+        let workload = file.workload_of(arm.plan.clone());
+        outputs::check_new_files(&workload, record, args.answer.junit.as_deref())
+    })
 }
 
 /// Returns the place of the record.

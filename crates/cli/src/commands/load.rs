@@ -15,7 +15,7 @@ use crate::complain::Complaint;
 use crate::display::{Display, ProgressStyle};
 use crate::exit::Exit;
 use crate::reading::{self, ReadPurpose};
-use crate::{input_files, signals, trust};
+use crate::{input_files, outputs, signals, trust};
 
 pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
     let reading = ReadPurpose { record: args.out.as_deref(), ..ReadPurpose::default() };
@@ -32,7 +32,8 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
     let (started, files) = (WallTime::now(), file.files.clone());
     let options = Options { started, files, ..Options::in_real_time() };
     let place = order::record(args.out.as_ref(), "load");
-    answer::check_cases(&args.answer, place.path())?;
+    outputs::check_new_files(&file, Some(place.path()), args.answer.junit.as_deref())?;
+    answer::check_cases(&args.answer)?;
     let command = order::command("load", &args.file, &file.plan, &[]);
     let order = order::order(&file, &args.file.file, options, place, command, stop.clone());
     let order = Order { inputs: input_files::of_workload(&file)?, ..order };

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::process::Command;
 
-use base::{Target, names_secret, password_option, shell_word, without_passwords};
+use base::{Target, names_secret, password_option, printable, shell_word, without_passwords};
 use engine::Stop;
 use lab::{AttachError, AttachOrder, AttachResult, Subject};
 use workload::{Observe, RemoteHost};
@@ -30,8 +30,7 @@ pub(crate) fn observe(args: &ObserveArgs) -> Result<Exit, Complaint> {
     let hosts: Result<Vec<RemoteHost>, String> = args.host.iter().cloned().collect();
     let hosts = hosts.map_err(|error| Complaint::new(format!("the value of --host {error}")))?;
     let stop = Stop::default();
-    let (description, command) =
-        (command_without_secrets(&args.command), command(args, target.as_ref()));
+    let (description, command) = (description(args), command(args, target.as_ref()));
     let order = AttachOrder {
         subject,
         description,
@@ -103,6 +102,28 @@ fn subject(args: &ObserveArgs) -> Result<Subject, Complaint> {
         ([], None) => Err(Complaint::new("there is nothing to observe")
             .help("name a command after `--`, a process with --pid, or a time with --duration")),
         (_, Some(_)) => Err(Complaint::new("a command and --pid are two programs: name one")),
+    }
+}
+
+/// Returns the description of the program for the record; empty without a program.
+fn description(args: &ObserveArgs) -> String {
+    match args.pid {
+        Some(number) => {
+            // A process that does not exist is refused later.
+            let name = std::fs::read(format!("/proc/{number}/comm")).unwrap_or_default();
+            process_description(number, &name)
+        }
+        None => command_without_secrets(&args.command),
+    }
+}
+
+/// Returns the description of a process: `process 4711 (sysbench)`. `name` is the content of its
+/// file `comm`, which the process itself can set (`proc_pid_comm(5)`).
+fn process_description(number: u32, name: &[u8]) -> String {
+    let name = String::from_utf8_lossy(name.strip_suffix(b"\n").unwrap_or(name));
+    match name.is_empty() {
+        true => format!("process {number}"),
+        false => format!("process {number} ({})", printable(&name)),
     }
 }
 
@@ -207,6 +228,18 @@ mod tests {
         let args::Command::Observe(args) = parsed else { panic!("another command") };
         let target = args.url.as_ref().map(|url| url.as_ref().unwrap());
         assert_eq!(command(&args, target), line);
+    }
+
+    #[test]
+    fn process_is_described_by_its_number_and_name() {
+        let names: [(&[u8], &str); 3] = [
+            (b"sysbench\n", "process 4711 (sysbench)"),
+            (b"a\n\x1b[2J\xe9\n", "process 4711 (a \u{fffd}[2J\u{fffd})"),
+            (b"", "process 4711"),
+        ];
+        for (name, expected) in names {
+            assert_eq!(process_description(4711, name), expected);
+        }
     }
 
     #[test]

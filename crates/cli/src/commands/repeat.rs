@@ -34,7 +34,7 @@ pub(crate) fn repeat(args: &RepeatArgs) -> Result<Exit, Complaint> {
 /// Runs the experiment of a record again, and compares both answers.
 fn repeat_experiment(args: &RepeatArgs, record: RecordFile) -> Result<Exit, Complaint> {
     let recorded = RecordedExperiment::read(record.path());
-    let recorded = recorded.map_err(|complaint| record.complaint(complaint))?;
+    let recorded = recorded.map_err(|error| record.complaint(error.into()))?;
     let first = record.view_of(&recorded);
     // An unpacked record takes no room while the machine is measured.
     drop(record);

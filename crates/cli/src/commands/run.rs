@@ -102,9 +102,10 @@ fn run_file(
     let options = order::options(args, &file)?;
     let stop = Stop::default();
     let place = order::record(args.out.as_ref(), "run");
-    let outputs = Outputs { record: Some(place.path()), op_log: op_log.as_ref() };
+    let cases = args.answer.junit.as_deref();
+    let outputs = Outputs { record: Some(place.path()), op_log: op_log.as_ref(), cases };
     outputs::check_distinct(&file, &outputs)?;
-    answer::check_cases(&args.answer, place.path())?;
+    answer::check_cases(&args.answer)?;
     let servers = LiveServers::bind(args)?;
     let command = command(&file.plan);
     let order = order::order(&file, &args.file.file, options, place, command, stop.clone());

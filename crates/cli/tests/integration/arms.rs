@@ -10,7 +10,7 @@ use testbed::{Kind, Options, Server, Tls};
 
 use crate::example::assert_matches_schema;
 use crate::experiment_end::assert_ended;
-use crate::faulty_server::{FaultyServer, TlsAnswer};
+use crate::faulty_server::{EndlessAnswer, FaultyRequest, FaultyServer, TlsAnswer};
 use crate::support::{CommandResult, Running, TestFolder, number, wait_until};
 
 const READ: &str = "url = testbed:postgres\nduration = 200ms\n[setup]\n\
@@ -573,6 +573,40 @@ fn interrupted_program_ends_with_its_group_and_is_undone() {
     let group = std::fs::read_to_string(place.at("group")).unwrap();
     assert!(!std::path::Path::new("/proc").join(group.trim()).exists());
     assert_eq!(values(&place, "select value from experiment where key = 'state'"), ["interrupted"]);
+}
+
+/// An arm that changes a setting and undoes the change.
+const CHANGED_SETTING: &str = "[arm a]\n[arm b]\nbefore = alter system set work_mem = '8MB'\n\
+                               before = select pg_reload_conf()\nafter-command = echo > undone\n";
+
+/// Starts a server that answers everything except the query that reads a setting back.
+fn server_without_settings() -> FaultyServer {
+    let asked = FaultyRequest::Statement("lower(name)");
+    FaultyServer::endless(Kind::Postgres, asked, EndlessAnswer::Silence)
+}
+
+#[test]
+fn setting_that_is_not_read_back_in_time_ends_the_experiment_and_is_undone() {
+    let place = place(&format!("setup-timeout = 3s\n{SQLITE}"), CHANGED_SETTING);
+    let ran = run(&place, &["--url", &server_without_settings().url()]).expect(4);
+    let said = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = "[arm b]: the settings of the server cannot be read back: nothing was answered \
+                 within `setup-timeout = 3s`";
+    assert!(said.contains(words), "{}", ran.stderr);
+    assert!(place.at("undone").exists());
+}
+
+#[test]
+fn interrupted_read_back_of_a_setting_is_undone() {
+    let place = place(SQLITE, CHANGED_SETTING);
+    let server = server_without_settings();
+    let url = server.url();
+    let line = ["run", "e.ini", "--out", "r.assay", "--allow-commands", "--url", &url];
+    let running = place.start(&line);
+    server.wait_for_answer();
+    running.signal(Signal::SIGINT);
+    running.wait_for_end().expect(130);
+    assert!(place.at("undone").exists());
 }
 
 /// Expects the server to settle after the load and after each restore. Otherwise the next run would

@@ -179,6 +179,15 @@ fn programs_reach_the_temporary_database_of_the_run() {
 }
 
 #[test]
+fn remedy_for_a_failing_program_is_about_the_program() {
+    let (place, _) = run("command = echo oh >&2; exit 3\ncount = 4");
+    let text = place.assay(&["report", "r.assay"]).stdout;
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("What to do: run the program by hand and correct it"), "{text}");
+    assert!(!text.contains("the server's log"), "{text}");
+}
+
+#[test]
 fn programs_take_real_time() {
     let place = TestFolder::with("[job]\ncommand = true\ncount = 1\n");
     let args = ["run", "w.ini", "--allow-commands", "--virtual"];

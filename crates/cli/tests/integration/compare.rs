@@ -69,6 +69,23 @@ fn groups_of_single_runs_are_compared_with_a_remark_about_drift() {
 }
 
 #[test]
+fn group_has_the_most_frequent_limiter_of_its_runs() {
+    let place = place();
+    runs(&place, "main", FAST, 2, &[]);
+    runs(&place, "pr", SLOW, 2, &[]);
+    let ran = place.assay(&["compare", "main-*.assay", "pr-*.assay", "--json"]).expect(0);
+    let document = ran.json();
+    assert_matches_schema("schemas/comparison.schema.json", &document);
+    let limiters = &document["comparison"][0]["limiters"];
+    for (index, group) in document["groups"].as_array().unwrap().iter().enumerate() {
+        let limiter = &group["limiter"];
+        assert_eq!(limiter["component"], limiters[index], "{limiter}");
+        assert_eq!(limiter["of"], 2, "{limiter}");
+        assert!(limiter["because"].as_str().is_some_and(|it| !it.is_empty()), "{limiter}");
+    }
+}
+
+#[test]
 fn baseline_may_be_named_by_an_option() {
     let place = place();
     runs(&place, "main", FAST, 3, &[]);
@@ -94,7 +111,8 @@ fn one_run_against_one_run_has_figures_and_no_verdict() {
     }
     let limit = ["compare", "main-1.assay", "pr-1.assay", "--fail-on", "throughput < -3%"];
     let ran = place.assay(&limit).expect(3);
-    assert!(ran.stdout.contains("throughput < -3%: undecided"), "{}", ran.stdout);
+    let words = "throughput < -3%: undecided in `pr-1.assay`: a single run has no scatter";
+    assert!(ran.stdout.contains(words), "{}", ran.stdout);
 }
 
 /// Expects the advice to quote patterns if several records seem to belong to a group. The shell

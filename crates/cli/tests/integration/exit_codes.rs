@@ -59,6 +59,19 @@ fn an_invalid_run_exits_with_3_even_if_it_missed_its_threshold() {
     expect(&format!("{READ}slo = p99 < 1us\n"), "sim:mm1?errors=0.2", &[], 3, "INVALID");
 }
 
+/// A condition that was not judged may have been missed.
+#[test]
+fn a_run_whose_plan_cannot_be_read_exits_with_3() {
+    let place = TestFolder::with(&format!("{READ}slo = p99 < 1us\n"));
+    place.run_virtually(MM1, &[]).expect(1);
+    let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();
+    let statement = "update meta set value = '[read' where key = 'plan'";
+    assert_eq!(record.execute(statement, []).unwrap(), 1);
+    record.close().unwrap();
+    let ran = place.assay(&["report", "r.assay", "--json"]).expect(3);
+    assert_eq!(ran.json()["verdict"]["status"], "SUSPECT", "{}", ran.stdout);
+}
+
 #[test]
 fn suspect_run_exits_with_0_and_with_3_if_strict() {
     let url = "sim:mm1?errors=0.004";
@@ -114,6 +127,18 @@ fn a_target_that_cannot_be_reached_at_the_start_is_one_message_and_no_record() {
             assert_eq!(place.names(), ["w.ini"]);
         }
     }
+}
+
+/// A file that cannot be attached is no lost database: the session continues.
+#[test]
+fn a_setup_that_attaches_a_file_that_is_no_database_exits_with_2() {
+    let setup = "[setup]\nquery = attach database 'junk.txt' as j\n";
+    let place = TestFolder::with(&format!("{READ}{setup}"));
+    place.write("junk.txt", "no database ".repeat(100));
+    let args = ["run", "w.ini", "--allow-files", "--url", "sqlite:t.db", "--out", "r.assay"];
+    let ran = place.assay(&args).expect(2);
+    let words = ["the database rejects statement 1 of [setup]", "SQLITE_NOTADB"];
+    assert!(words.iter().all(|word| ran.stderr.contains(word)), "{}", ran.stderr);
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn command(place: &TestFolder, url: &str, password: &str, more: &[&str]) -> Comm
     command
 }
 
-const READ: &str = "duration = 60s\n[read]\nquery = select 1\nrate = 200\narrival = uniform\n";
+const READ: &str = "duration = 60s\n[read]\nquery = select 1 as n\nrate = 200\narrival = uniform\n";
 
 /// A run that is refused before it begins.
 struct Refused {

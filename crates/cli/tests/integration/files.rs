@@ -240,6 +240,34 @@ fn results_file_overwrites_no_file_that_the_run_needs() {
 }
 
 #[test]
+fn new_file_that_the_run_needs_is_refused_before_the_database_is_created() {
+    let load = "[load t]\nrows = 1\ncolumns = a: row()\n";
+    let job = "duration = 1s\n[a]\nquery = select 1\n";
+    let place = TestFolder::with(&format!("{job}{load}"));
+    place.write("found.ini", format!("{job}query-results-file = found.csv\n"));
+    let question = "[question]\nask = Which disk?\nworkload = w.ini\n";
+    place.write("e.ini", format!("{question}[arm one]\n[arm two]\nurl = sqlite:two.db\n"));
+    let before = place.names();
+    let [database, record] = ["the database of the run", "the record of the run"];
+    let cases = "the file of --junit";
+    for (line, words) in [
+        ("run w.ini --url sqlite:n --out n", format!("`n` is both {record} and {database}")),
+        ("load w.ini --url sqlite:n --out ./n", format!("`./n` is both {record} and {database}")),
+        ("run w.ini --url sqlite:n --junit n", format!("`n` is both {cases} and {database}")),
+        ("load w.ini --url sqlite:n --junit n", format!("`n` is both {cases} and {database}")),
+        ("load w.ini --out n --junit n", format!("`n` is both {cases} and {record}")),
+        ("run w.ini --op-log n --junit n", format!("`n` is both {cases} and the op-log")),
+        ("run found.ini --junit found.csv", "and the results file of [a]".to_owned()),
+        ("run e.ini --url sqlite:n --out two.db", format!("`two.db` is both {record} and")),
+        ("run e.ini --url sqlite:n --junit two.db", format!("`two.db` is both {cases} and")),
+        ("run e.ini --url sqlite:n --out x --junit x", format!("is both {cases} and {record}")),
+    ] {
+        place.assay(&line.split(' ').collect::<Vec<_>>()).refuses(&[&words]);
+    }
+    assert_eq!(place.names(), before);
+}
+
+#[test]
 fn a_check_touches_no_results_file() {
     let place = TestFolder::with(&results_of(1, ""));
     let ran = place.assay(&["check", "w.ini"]).expect(0);

@@ -447,6 +447,28 @@ fn links_and_folders_that_are_too_deep_are_named() {
     assert!(text.contains(words), "{text}");
 }
 
+/// SQLite writes files next to a database that claims to have a write-ahead log, so it cannot read
+/// this intact record in a folder that it cannot write to.
+#[test]
+fn experiment_that_cannot_be_read_is_not_called_damaged() {
+    let place = place();
+    place.write("sweep.ini", sweep("1, 2"));
+    experiments(&place, "sweep.ini", FAST, 1..=1);
+    let mut bytes = fs::read(place.at("nightly/01.assay")).unwrap();
+    // The versions for writing and for reading in the header of SQLite's file.
+    bytes[18..20].fill(2);
+    place.write("nightly/01.assay", bytes);
+    let nightly = place.at("nightly");
+    fs::set_permissions(&nightly, fs::Permissions::from_mode(0o500)).unwrap();
+    let mut command = place.command_with_ordinary_rights(&["history", "nightly", "--json"]);
+    let document = CommandResult::of(&mut command).expect(0).json();
+    fs::set_permissions(&nightly, fs::Permissions::from_mode(0o700)).unwrap();
+    let [reason, details] = skipped(&document, ["reason", "details"])[0];
+    assert_eq!(reason, "unreadable", "{details}");
+    let has_cause = details.contains("attempt to write a readonly database");
+    assert!(details.starts_with("cannot read `nightly/01.assay`: ") && has_cause, "{details}");
+}
+
 #[test]
 fn search_of_another_version_is_skipped_and_not_called_damaged() {
     let place = place();

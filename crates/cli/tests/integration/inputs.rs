@@ -55,6 +55,22 @@ fn all_files_that_are_missing_or_broken_are_shown_at_once() {
     refused(&format!("{args}\n{log}"), &files, &broken);
 }
 
+#[test]
+fn mistakes_in_the_files_of_many_jobs_are_counted_after_the_first_hundred() {
+    for (query, code, words, rest) in [
+        ("select ?", 0, "have 2 fields, and 1 are used", "warning: 50 more problems not shown"),
+        ("select ?, ?, ?", 2, "`a.csv` has 2", "error: 50 more problems not shown"),
+    ] {
+        let jobs = (0..150)
+            .map(|number| format!("[a{number}]\nquery = {query}\nquery-args-file = a.csv\n"));
+        let place = TestFolder::with(&jobs.collect::<String>());
+        place.write("a.csv", "1,2\n");
+        let ran = place.assay(&["check", "w.ini"]).expect(code);
+        assert_eq!(ran.stderr.matches(words).count(), 100, "{}", ran.stderr);
+        assert!(ran.stderr.contains(rest), "{}", ran.stderr);
+    }
+}
+
 /// Expects a refusal: in virtual time, where the clock jumps, waiting for a missing writer would
 /// never time out.
 #[test]

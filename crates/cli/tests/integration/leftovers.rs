@@ -90,3 +90,36 @@ fn step_whose_undoing_was_interrupted_is_undone_when_the_experiment_is_resumed()
     assert_ended(&place, &ran, 6);
     assert_eq!(tables(&place), 1, "{}", ran.stderr);
 }
+
+/// The last run is recorded before its `after` is interrupted, so no run is missing.
+#[test]
+fn experiment_whose_last_after_was_interrupted_can_be_resumed() {
+    // The statement is slow if the table `ran` has four rows.
+    let most = "(select case count(*) when 4 then 1000000000 else 1 end from ran)";
+    let steps = format!(
+        "before = create table changed (x)\nbefore = insert into ran values (1)\n\
+         after = create table mark (x)\nafter = {}\nafter = drop table mark\n\
+         after = drop table changed\n",
+        SLOW.replace("1000000000", most)
+    );
+    let experiment = format!(
+        "[question]\nask = What?\nworkload = w.ini\ndifferences = several\n\
+         [arm slow]\nthink(read) = 1ms\n{steps}\
+         [arm fast]\n{steps}[sweep]\nvary = concurrency(read): 1, 2\nrepeats = 1\n"
+    );
+    let place = place(SQLITE_WORKLOAD, &experiment);
+    let database = Connection::open(place.at("t.db")).unwrap();
+    database.execute_batch("create table ran (x)").unwrap();
+    let mut run = place.start(&RUN);
+    run.wait_for_line("run 4 of");
+    wait_until("the statements after a run", || is_marked(place.path()));
+    run.signal(Signal::SIGINT);
+    let ran = run.wait_for_end().expect(130);
+    assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
+    assert_eq!(tables(&place), 3, "`changed`, `mark` and `ran`: {}", ran.stderr);
+    database.execute_batch("insert into ran values (1)").unwrap();
+    let ran = place.assay(&RESUME);
+    let document = place.assay(&["report", "r.assay", "--json"]).json();
+    assert_eq!(document["state"], "complete", "{}", ran.stderr);
+    assert_eq!(tables(&place), 1, "{}", ran.stderr);
+}

@@ -46,6 +46,7 @@ fn running_process_is_observed_and_the_cost_is_reported() {
     let text = place.assay(&["report", "r.assay", "--full"]).expect(0).stdout;
     let shown = text.lines().find(|line| line.starts_with("observing"));
     assert!(shown.is_some_and(|line| line.contains("% of one core")), "{text}");
+    assert!(text.contains(&format!("`process {number} (sh)` for ")), "{text}");
 }
 
 #[test]

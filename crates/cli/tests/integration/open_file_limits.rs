@@ -1,4 +1,5 @@
-//! Tests of runs with more connections than the process may have open files.
+//! Tests of runs with more connections, and records with more runs, than the process may have open
+//! files.
 
 use std::process::Command;
 
@@ -89,4 +90,25 @@ fn simulated_target_needs_no_open_files() {
     command.args(["--quiet", "--out", "r.assay"]);
     let ran = CommandResult::of(place.run_in_folder(&mut command));
     has_all(&ran, &place, 1_000);
+}
+
+/// All 70 runs of the sweep belong to one round, and share the latest end of the warm-up.
+#[test]
+fn answer_of_a_sweep_needs_fewer_open_files_than_runs() {
+    let place = TestFolder::with(
+        "url = sim:mm1?service=1ms\nduration = 60s\nwarmup = auto\n[read]\nquery = select 1\n\
+         concurrency = 1\nthink = 1s\n",
+    );
+    let sweep = "[sweep]\nvary = concurrency(read): 1..70 +1\nrepeats = 1\n";
+    place.write("e.ini", format!("[question]\nask = ?\nworkload = w.ini\n{sweep}"));
+    let runs_in_answer = |args: &[&str]| {
+        let mut command = Command::new("sh");
+        command.args(["-c", "ulimit -n 64 && exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_assay")]);
+        command.args(args).arg("--json");
+        let answer = CommandResult::of(place.run_in_folder(&mut command)).json();
+        answer["runs"].as_array().unwrap().len()
+    };
+    let run = ["run", "e.ini", "--virtual", "--quiet", "--out", "r.assay"];
+    assert_eq!(runs_in_answer(&run), 70);
+    assert_eq!(runs_in_answer(&["report", "r.assay"]), 70);
 }

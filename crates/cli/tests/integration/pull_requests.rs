@@ -228,7 +228,7 @@ fn file_of_test_cases_is_checked_before_the_runs() {
     let line = ["run", "slower.ini", "--virtual", "--junit", "r.xml"];
     place.assay(&line).refuses(&["`r.xml` of --junit exists"]);
     let line = ["run", "read.ini", "--virtual", "--out", "x", "--junit", "x"];
-    place.assay(&line).refuses(&["`x` is both the record and the file of --junit"]);
+    place.assay(&line).refuses(&["`x` is both the file of --junit and the record of the run"]);
     // The folder exists, but no file can be created in it.
     let line = ["run", "slower.ini", "--virtual", "--out", "x", "--junit", "/proc/r.xml"];
     place.assay(&line).refuses(&["cannot write `/proc/r.xml`"]);

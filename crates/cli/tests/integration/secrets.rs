@@ -80,6 +80,30 @@ fn invariant_8_a_misplaced_url_is_quoted_without_its_password() {
     }
 }
 
+/// The password is an option of the misplaced URL, or one of several settings.
+#[test]
+fn invariant_8_a_misplaced_password_setting_is_masked() {
+    let place = TestFolder::with("[read]\nquery = select 1\nrate = 1\ncount = 1\n");
+    let quoted = format!("password={}", "*".repeat(PASSWORD.len()));
+    for target in [
+        format!("postgres://127.0.0.1:{UNUSED_PORT}/d?user=ann&password={PASSWORD}"),
+        format!("jdbc:postgresql://127.0.0.1/d?user=ann&password={PASSWORD}"),
+        format!("host=127.0.0.1 password={PASSWORD}"),
+    ] {
+        for args in [
+            &["run", &target][..],
+            &["run", "w.ini", &target],
+            &["report", &target],
+            &["compare", &target, "r.assay"],
+            &["history", &target],
+            &["serve", &target],
+        ] {
+            let ran = place.assay(args).refuses(&[quoted.as_str()]);
+            assert_silent(&args.join(" "), ran.stderr.as_bytes());
+        }
+    }
+}
+
 #[test]
 fn invariant_8_a_password_in_the_file_is_in_no_complaint_about_its_line() {
     for line in [

@@ -508,6 +508,31 @@ fn folder_that_cannot_be_read_is_listed_and_the_others_are_shown() {
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o700)).unwrap();
 }
 
+/// SQLite writes files next to a database that claims to have a write-ahead log, so it cannot read
+/// this intact record while it cannot write to the folder.
+#[test]
+fn experiment_that_could_not_be_read_is_read_again() {
+    let place = place();
+    place.write("e.ini", EXPERIMENT);
+    let line = ["run", "e.ini", "--virtual", "--quiet", "--url", MM1];
+    place.assay(&[&line[..], &["--out", "records/e.assay"]].concat()).expect(0);
+    let mut bytes = fs::read(place.at("records/e.assay")).unwrap();
+    // The versions for writing and for reading in the header of SQLite's file.
+    bytes[18..20].fill(2);
+    place.write("records/e.assay", bytes);
+    let folder = place.at("records");
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o500)).unwrap();
+    let line = ["serve", "records", "--listen", "127.0.0.1:0"];
+    let served = Served::of(place.command_with_ordinary_rights(&line));
+    let list = served.get("").expect(200, &[]);
+    let row = list.row("e.assay");
+    assert!(row.contains(">unreadable</strong>"), "{row}");
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
+    let list = served.get("").expect(200, &[]);
+    let row = list.row("e.assay");
+    assert!(row.contains("Is &lt;b&gt;slow&lt;/b&gt; slower?"), "{row}");
+}
+
 #[test]
 fn search_of_another_version_is_listed_with_its_stored_answer() {
     let place = place();

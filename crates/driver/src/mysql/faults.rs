@@ -15,6 +15,7 @@ pub(super) fn fault(refusal: &Refusal, secrets: &Secrets) -> Error {
     let words = message_without_secrets(refusal, secrets);
     let remedy = match refusal.code {
         1205 | 1213 => "; `retry = 3 on 1205, 1213` tries it again",
+        UNKNOWN_COMMAND if is_about_files(UNKNOWN_COMMAND, &words) => AVOID_PROXY,
         code if is_about_files(code, &words) => ALLOW_FILES,
         1461 => "; raise the server's max_prepared_stmt_count",
         1969 => "; a larger max_statement_time of the server allows more",
@@ -27,6 +28,10 @@ pub(super) fn fault(refusal: &Refusal, secrets: &Secrets) -> Error {
 /// Remedy for a server that accepts no files from clients.
 const ALLOW_FILES: &str = "; `set global local_infile = on` at the server allows it";
 
+/// Remedy for ProxySQL, which loads no files of clients: if allowed to, it reads a file of its own
+/// machine.
+const AVOID_PROXY: &str = "; ProxySQL passes on no files: connect to the server itself";
+
 /// Codes of servers that forbid `LOAD DATA LOCAL`: one of MySQL, one of MariaDB, and an older code
 /// of both.
 const FORBIDDEN_FILES: [u16; 3] = [3948, 4166, 1148];
@@ -34,17 +39,26 @@ const FORBIDDEN_FILES: [u16; 3] = [3948, 4166, 1148];
 /// Code of implementations without codes of their own (`ER_UNKNOWN_ERROR`).
 const UNKNOWN: u16 = 1105;
 
+/// Code of a command that the server does not know or does not accept now (`ER_UNKNOWN_COM_ERROR`).
+/// A node that has left its Galera cluster also sends it.
+const UNKNOWN_COMMAND: u16 = 1047;
+
+/// Phrase in the refusal of ProxySQL (test_unsupported_queries-t.cpp): "Unsupported 'LOAD DATA
+/// LOCAL INFILE' command", with the code [`UNKNOWN_COMMAND`]. The session continues.
+const UNSUPPORTED_BY_PROXY: &str = "load data local";
+
 /// Phrases in the errors of implementations without codes of their own: the name of the setting,
 /// and the name of the feature. The words `data local` prove nothing, because any error may quote
 /// the statement.
 const FORBIDDING_WORDS: [&str; 2] = ["local_infile", "local data"];
 
 fn is_about_files(code: u16, words: &str) -> bool {
-    let forbids = || {
-        let words = words.to_ascii_lowercase();
-        FORBIDDING_WORDS.iter().any(|forbidding| words.contains(forbidding))
-    };
-    FORBIDDEN_FILES.contains(&code) || code == UNKNOWN && forbids()
+    let says = |phrase: &&str| words.to_ascii_lowercase().contains(phrase);
+    match code {
+        UNKNOWN => FORBIDDING_WORDS.iter().any(says),
+        UNKNOWN_COMMAND => says(&UNSUPPORTED_BY_PROXY),
+        code => FORBIDDEN_FILES.contains(&code),
+    }
 }
 
 /// Returns true for the error of a server that forbids `LOAD DATA LOCAL`.
@@ -77,7 +91,7 @@ pub(super) fn message_without_secrets(refusal: &Refusal, secrets: &Secrets) -> S
 
 /// Returns the class and the code of an error in a running session.
 pub(super) fn class_and_code(refusal: &Refusal) -> (Class, Code) {
-    let class = class_of_code(refusal).unwrap_or_else(|| class_of_sqlstate(refusal.sqlstate));
+    let class = class_of_code(refusal).unwrap_or_else(|| class_of_sqlstate(refusal));
     (class, Code::new(&refusal.code.to_string()))
 }
 
@@ -128,9 +142,14 @@ fn mentions(refusal: &Refusal, word: &str) -> bool {
     String::from_utf8_lossy(&refusal.message).contains(word)
 }
 
+/// Code of an error that a program in the server raises with an SQLSTATE of its choice
+/// (`ER_SIGNAL_EXCEPTION`). The session continues.
+const SIGNAL: u16 = 1644;
+
 /// Returns the class that the SQLSTATE's class implies.
-fn class_of_sqlstate(state: Option<[u8; 5]>) -> Class {
-    match state {
+fn class_of_sqlstate(refusal: &Refusal) -> Class {
+    match refusal.sqlstate {
+        Some([b'0', b'8', ..]) if refusal.code == SIGNAL => Class::Server,
         Some([b'0', b'8', ..]) => Class::Disconnect,
         Some([b'2', b'3', ..]) => Class::Constraint,
         Some([b'4', b'0', ..]) => Class::Conflict,
@@ -192,20 +211,22 @@ mod tests {
 
     #[test]
     fn every_way_of_forbidding_local_files_is_recognised() {
-        for (code, message, is_forbidden) in [
-            (3948, "Loading local data is disabled; this must be enabled on both sides", true),
-            (4166, "The used command is not allowed because the server has disabled it", true),
-            (1148, "The used command is not allowed with this MySQL version", true),
-            (1105, "local_infile needs to be set to 1 to use LOCAL", true),
-            (1105, "Loading local data is disabled", true),
-            (1105, "table doesn't support LOAD DATA", false),
-            (1105, "cannot reach the tablet at localhost:15999", false),
-            (1105, "unsupported: load data local infile 'rows' into table t", false),
-            (1064, "syntax error near LOCAL", false),
+        for (code, message, remedy) in [
+            (3948, "Loading local data is disabled; it must be enabled on both sides", ALLOW_FILES),
+            (4166, "The used command is not allowed: the server has disabled it", ALLOW_FILES),
+            (1148, "The used command is not allowed with this MySQL version", ALLOW_FILES),
+            (1105, "local_infile needs to be set to 1 to use LOCAL", ALLOW_FILES),
+            (1105, "Loading local data is disabled", ALLOW_FILES),
+            (1047, "Unsupported 'LOAD DATA LOCAL INFILE' command", AVOID_PROXY),
+            (1047, "WSREP has not yet prepared node for application use", ""),
+            (1105, "table doesn't support LOAD DATA", ""),
+            (1105, "cannot reach the tablet at localhost:15999", ""),
+            (1105, "unsupported: load data local infile 'rows' into table t", ""),
+            (1064, "syntax error near LOCAL", ""),
         ] {
-            let error = fault(&refusal(code, b"42000", message), &Secrets::default());
-            assert_eq!(forbids_files(&error), is_forbidden, "{error}");
-            assert_eq!(error.message().contains("local_infile = on"), is_forbidden, "{error}");
+            let error = fault(&refusal(code, b"08S01", message), &Secrets::default());
+            assert_eq!(forbids_files(&error), !remedy.is_empty(), "{error}");
+            assert_eq!(error.message(), format!("{message} [08S01]{remedy}"));
         }
     }
 
@@ -227,6 +248,8 @@ mod tests {
             (1927, b"70100", Class::Disconnect),
             (4031, b"HY000", Class::Disconnect),
             (1159, b"08S01", Class::Disconnect),
+            (1644, b"08001", Class::Server),
+            (1644, b"45000", Class::Statement),
             (1047, b"08S01", Class::Server),
             (1317, b"70100", Class::Server),
             (1969, b"70100", Class::Server),

@@ -162,6 +162,7 @@ mod tests {
             ("select '?', \"?\", `?`", false),
             ("select 'a''?', 'b\\'?'", false),
             ("select 1 -- ?\n# ?\n/* ? */ + 2", false),
+            ("select 1 /*/ ? */", false),
             ("select 1--?", true),
             ("select `\\`, ?", true),
             ("select 'unfinished ?", false),

@@ -2,7 +2,7 @@
 
 use base::{Class, Code, Secrets};
 use net::Address;
-use wire_postgres::{OwnedReport, SqlState, ValueError, WireError};
+use wire_postgres::{OwnedReport, Severity, SqlState, ValueError, WireError};
 
 use crate::Error;
 
@@ -13,8 +13,13 @@ const WITHOUT_NUL: &str = "; a text of PostgreSQL holds no NUL character: remove
 /// that the server repeats.
 pub(super) fn fault(report: &OwnedReport, secrets: &Secrets) -> Error {
     let (class, code) = class_and_code(report.sqlstate);
-    let ends = report.severity.is_some_and(|severity| severity.ends_session());
-    let class = if ends { Class::Disconnect } else { class };
+    let class = match report.severity.map(Severity::ends_session) {
+        Some(true) => Class::Disconnect,
+        // Raised by a function, or passed on from another server or a parallel worker: this session
+        // continues.
+        Some(false) if class == Class::Disconnect => Class::Server,
+        Some(false) | None => class,
+    };
     let says = |part: &str| report.message.contains(part);
     let remedy = match code.as_str() {
         // The server has received the next statement of a pipeline instead of COPY data.
@@ -65,6 +70,21 @@ pub(super) fn class_and_code(state: Option<SqlState>) -> (Class, Code) {
         },
     };
     (class, Code::new(state))
+}
+
+/// Code of a table of the wrong kind (wrong_object_type).
+const WRONG_KIND: &str = "42809";
+
+/// Returns true for the error of a server that forbids the COPY into a table and may allow inserts:
+/// feature_not_supported for row-level security, wrong_object_type for a view.
+pub(super) fn forbids_copy(error: &Error) -> bool {
+    matches!(error.code().as_str(), "0A000" | WRONG_KIND) && !error.class().ends_connection()
+}
+
+/// Builds the error for a view that takes inserts only.
+pub(super) fn copy_into_view(view: &str) -> Error {
+    let words = format!("`{view}` is a view, into which the server copies no rows");
+    Error::new(Class::Statement, Code::new(WRONG_KIND), words)
 }
 
 /// Returns true if pgbouncer refuses a client because its maximum number of clients is reached.
@@ -185,6 +205,29 @@ mod tests {
         assert!(copy.message().ends_with("use a [load] section"), "{copy}");
         let user = said("57014", "canceling statement due to user request");
         assert_eq!(user.message(), "canceling statement due to user request");
+    }
+
+    #[test]
+    fn error_after_which_the_session_continues_is_no_disconnect() {
+        let check = |severity, code: &str, expected| {
+            let report = OwnedReport {
+                severity,
+                sqlstate: SqlState::parse(code.as_bytes()),
+                message: "could not connect to server \"other\"".to_owned(),
+                detail: None,
+                hint: None,
+                position: None,
+            };
+            let class = fault(&report, &Secrets::default()).class();
+            assert_eq!(class, expected, "{severity:?} {code}");
+        };
+        for code in ["08001", "57P01"] {
+            check(Some(Severity::Error), code, Class::Server);
+            check(Some(Severity::Fatal), code, Class::Disconnect);
+            check(None, code, Class::Disconnect);
+        }
+        check(Some(Severity::Error), "42601", Class::Statement);
+        check(Some(Severity::Fatal), "42601", Class::Disconnect);
     }
 
     #[test]

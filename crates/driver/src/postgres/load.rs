@@ -7,7 +7,7 @@ use super::answer::FullReply;
 use super::faults;
 use super::session::{PostgresConnection, parameter};
 use crate::connection::insert_rows;
-use crate::load::{InsertSyntax, PIECE, row_count_mismatch, unsupported_method};
+use crate::load::{InsertSyntax, PIECE, StartedBatches, row_count_mismatch, unsupported_method};
 use crate::{Batches, Duplicates, Error, Insert, Method, Reply};
 
 pub(super) fn check(into: &Insert<'_>, method: Method) -> Result<(), Error> {
@@ -53,11 +53,47 @@ impl PostgresConnection {
         batches: &mut impl Batches,
     ) -> Result<(), Error> {
         match (method, into.duplicates) {
-            (Method::Auto, Duplicates::Fail) | (Method::Copy, _) => self.copy(into, batches).await,
+            (Method::Auto, Duplicates::Fail) => self.copy_or_insert(into, batches).await,
+            (Method::Copy, _) => match self.copy(into, batches).await {
+                Err(error) if faults::forbids_copy(&error) => Err(with_insert_as_remedy(&error)),
+                ended => ended,
+            },
             (Method::Auto | Method::Insert | Method::LoadData, _) => {
                 self.insert(into, batches).await
             }
         }
+    }
+
+    /// Loads each batch with one COPY, or with inserts if the server refuses the COPY.
+    async fn copy_or_insert(
+        &mut self,
+        into: &Insert<'_>,
+        batches: &mut impl Batches,
+    ) -> Result<(), Error> {
+        // The server refuses the COPY into a view only after it has requested the rows.
+        if self.is_plain_view(into.table).await {
+            batches.falls_back(&faults::copy_into_view(into.table));
+            return self.insert(into, batches).await;
+        }
+        match self.copy(into, batches).await {
+            Err(error) if faults::forbids_copy(&error) && !self.has_sent_rows => {
+                batches.falls_back(&error);
+                self.insert(into, &mut StartedBatches::new(batches)).await
+            }
+            ended => ended,
+        }
+    }
+
+    /// Returns true for a view without a trigger that would take the rows of a COPY: one of type
+    /// INSERT (4) and INSTEAD OF (64).
+    async fn is_plain_view(&mut self, table: &str) -> bool {
+        let table = table.replace('\'', "''");
+        let query = format!(
+            "select 1 from pg_class as c where c.oid = '{table}'::regclass and c.relkind = 'v' \
+             and not exists (select 1 from pg_trigger where tgrelid = c.oid and tgtype & 68 = 68)"
+        );
+        // If the table does not exist, the load itself reports it.
+        self.query_short(&query).await.is_ok_and(|found| !found.rows.is_empty())
     }
 
     async fn insert(&mut self, into: &Insert<'_>, batches: &mut impl Batches) -> Result<(), Error> {
@@ -104,24 +140,26 @@ impl PostgresConnection {
 
     /// Loads each batch with one COPY.
     ///
-    /// The first rows of the next batch are generated while the current batch is committed. They
-    /// are sent only after the server's answer to the commit: a pooler that assigns sessions per
-    /// transaction gives the session to another client after that answer, and would never answer
-    /// data sent before it. Protocol chapter "COPY Operations".
+    /// The rows of the first batch are generated when the server requests them, because it may
+    /// refuse the COPY. The first rows of each further batch are generated while the previous batch
+    /// is committed. They are sent only after the server's answer to the commit: a pooler that
+    /// assigns sessions per transaction gives the session to another client after that answer, and
+    /// would never answer data sent before it. Protocol chapter "COPY Operations".
     async fn copy(&mut self, into: &Insert<'_>, batches: &mut impl Batches) -> Result<(), Error> {
         let text = format!("copy {} ({}) from stdin", into.table, into.columns.join(", "));
         let (mut values, mut piece) = (Values::new(), Vec::new());
-        let mut has_batch = batches.next_batch();
-        let mut rows = match has_batch {
-            true => make_rows(&mut piece, batches, &mut values)?,
-            false => 0,
-        };
+        self.has_sent_rows = false;
+        let (mut has_batch, mut rows) = (batches.next_batch(), 0);
         while has_batch {
             let (mut reply, mut batch) = (FullReply::read_by(self.short_table()), Batch::default());
             self.append_query(&text)?;
             batch.bytes += self.channel.out().len() as u64;
             self.channel.flush().await;
             self.wait_for_copy(&mut reply).await?;
+            if !self.has_sent_rows && reply.outcome.error.is_none() {
+                self.has_sent_rows = true;
+                rows = make_rows(&mut piece, batches, &mut values)?;
+            }
             while rows > 0 && reply.outcome.error.is_none() {
                 batch.rows += rows;
                 batch.bytes += piece.len() as u64;
@@ -188,6 +226,13 @@ impl PostgresConnection {
             (None, Ok(_)) => Error::disconnect("a load has failed without a message"),
         }
     }
+}
+
+/// Adds the remedy of inserting the rows to the error of a server that refuses a COPY.
+fn with_insert_as_remedy(error: &Error) -> Error {
+    let remedy = "if the table takes no COPY, `method = auto` inserts the rows";
+    let words = format!("{}; {remedy}", error.message());
+    Error::new(error.class(), error.code(), words)
 }
 
 /// Generates rows of the current batch until they fill a piece or the batch ends. Returns their

@@ -43,6 +43,8 @@ pub struct PostgresConnection {
     /// True if the last messages sent are an execution and its Sync. A server that waits for COPY
     /// data ignores that Sync.
     is_execution: bool,
+    /// True if the server has requested rows of the current load.
+    pub(super) has_sent_rows: bool,
     /// The key for cancel requests; some poolers give none.
     pub(super) key: Option<BackendKey>,
     /// The session, if it has an id.
@@ -101,6 +103,7 @@ impl PostgresConnection {
             statements: Vec::new(),
             status: TransactionStatus::Idle,
             is_execution: false,
+            has_sent_rows: false,
             key: session.key,
             known_session,
             version,

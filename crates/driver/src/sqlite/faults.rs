@@ -132,12 +132,13 @@ fn class(code: i32) -> Class {
             Class::Conflict
         }
         ffi::SQLITE_INTERRUPT => Class::Timeout,
-        ffi::SQLITE_NOTADB => Class::Disconnect,
         ffi::SQLITE_FULL
         | ffi::SQLITE_IOERR
         | ffi::SQLITE_NOMEM
         | ffi::SQLITE_READONLY
         | ffi::SQLITE_CORRUPT
+        // Of an attached file: the main file is checked when it is opened.
+        | ffi::SQLITE_NOTADB
         | ffi::SQLITE_CANTOPEN
         | ffi::SQLITE_PERM
         | ffi::SQLITE_NOLFS
@@ -214,7 +215,7 @@ mod tests {
             (8, Class::Server, "SQLITE_READONLY"),
             (1032, Class::Disconnect, "SQLITE_READONLY_DBMOVED"),
             (11, Class::Server, "SQLITE_CORRUPT"),
-            (26, Class::Disconnect, "SQLITE_NOTADB"),
+            (26, Class::Server, "SQLITE_NOTADB"),
             (1, Class::Statement, "SQLITE_ERROR"),
             (20, Class::Statement, "SQLITE_MISMATCH"),
             (25, Class::Statement, "SQLITE_RANGE"),

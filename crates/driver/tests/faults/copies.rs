@@ -105,6 +105,64 @@ fn rows_that_a_trigger_leaves_out_are_missed() {
     });
 }
 
+/// A view and a table with row-level security take inserts only.
+#[test]
+fn load_by_auto_inserts_the_rows_where_the_server_refuses_copy() {
+    let server = shared(Kind::Postgres);
+    server
+        .sql(
+            "create table walled (words text);\n\
+             create view wall as select words from walled;\n\
+             alter table walled enable row level security;\n\
+             create policy any_row on walled with check (true);\n\
+             create role walled_in;\n\
+             grant insert on walled, wall to walled_in;",
+        )
+        .expect("a table");
+    let driver = Postgres::open(&server.url()).expect("a URL");
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await.expect("a session");
+        connection.query_text("set role walled_in").await.expect("a role");
+        for (table, code) in [("walled", "0A000"), ("wall", "42809")] {
+            let mut rows = Texts { text: "words", left: 2, fallback: None };
+            let into = Insert { table, columns: &["words"], duplicates: Duplicates::Fail };
+            connection.load(&into, Method::Auto, &mut rows).await.expect("rows");
+            let why = rows.fallback.expect("a fallback");
+            check(&why, Class::Statement, code, &[]);
+            let error = load(&mut connection, table, Method::Copy).await.expect_err("a refusal");
+            check(&error, Class::Statement, code, &["`method = auto` inserts the rows"]);
+        }
+        connection.query_text("reset role").await.expect("a role");
+        let found = connection.query_text("select count(*) from walled").await.expect("a count");
+        assert_eq!(found.single(), Some("4"));
+        connection.close().await;
+    });
+}
+
+/// The code of the error is that of a refusal, but rows were already sent.
+#[test]
+fn copy_that_fails_at_a_row_is_not_replaced_by_inserts() {
+    let server = shared(Kind::Postgres);
+    server
+        .sql(
+            "create table picky (words text);\n\
+             create function pick() returns trigger language plpgsql as \
+             $$ begin raise exception 'not this' using errcode = '0A000'; end $$;\n\
+             create trigger pick before insert on picky for each row execute function pick();",
+        )
+        .expect("a table");
+    let driver = Postgres::open(&server.url()).expect("a URL");
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await.expect("a session");
+        let mut rows = Texts { text: "words", left: 2, fallback: None };
+        let into = Insert { table: "picky", columns: &["words"], duplicates: Duplicates::Fail };
+        let error = connection.load(&into, Method::Auto, &mut rows).await.expect_err("no rows");
+        check(&error, Class::Statement, "0A000", &["not this"]);
+        assert_eq!(rows.fallback, None);
+        connection.close().await;
+    });
+}
+
 /// Expects the rows of a statement that was described without columns to be accepted: such a
 /// statement may still return rows.
 #[test]

@@ -4,7 +4,7 @@ use base::{Class, RowMemory, Rows};
 use driver::{Connection, Driver, Error, Step, Work};
 use testbed::{Kind, shared};
 use wire_mysql::{
-    Answers, ColumnDefinition, ColumnType, Negotiated, Prepared, StatementId, WANTED,
+    Answers, ColumnDefinition, ColumnType, Field, Negotiated, Prepared, StatementId, Status, WANTED,
 };
 use wire_postgres::backend::{self, Column};
 use wire_postgres::{Format, Oid, TransactionStatus};
@@ -22,11 +22,20 @@ fn execution(statement: driver::PreparedId, is_pipelined: bool) -> Work {
     work
 }
 
+/// Returns the description of a column of MySQL.
+fn number() -> ColumnDefinition<'static> {
+    ColumnDefinition::computed(b"n", ColumnType::LONGLONG, 63)
+}
+
 /// Prepares a statement that the server describes with this number of columns, and executes it. The
-/// server answers with an OK. Returns the number of rows.
-fn answered_by_ok(text: &str, columns: u16, is_pipelined: bool) -> Result<u64, Error> {
-    let column = ColumnDefinition::computed(b"n", ColumnType::LONGLONG, 63);
-    let described = vec![column; usize::from(columns)];
+/// server gives this answer. Returns the number of rows.
+fn answered_by(
+    answer: Vec<u8>,
+    text: &str,
+    columns: u16,
+    is_pipelined: bool,
+) -> Result<u64, Error> {
+    let described = vec![number(); usize::from(columns)];
     let mut prepared = Vec::new();
     Answers::new(&mut prepared, Negotiated::of(OFFERED, WANTED), 1).prepared(
         &Prepared { id: StatementId(1), columns, parameters: 0, warnings: 0 },
@@ -34,7 +43,7 @@ fn answered_by_ok(text: &str, columns: u16, is_pipelined: bool) -> Result<u64, E
         &described,
     );
     // In a transaction, the first answer belongs to the command that begins the transaction.
-    let answers = if is_pipelined { [ok(1), ok(1)].concat() } else { ok(1) };
+    let answers = if is_pipelined { [ok(1), answer].concat() } else { answer };
     let steps = [ScriptStep::Send(prepared), ScriptStep::Receive, ScriptStep::Send(answers)];
     // The end of a transaction.
     let end = [ScriptStep::Receive, ScriptStep::Send(ok(1)), ScriptStep::Wait];
@@ -51,15 +60,37 @@ fn answered_by_ok(text: &str, columns: u16, is_pipelined: bool) -> Result<u64, E
 fn ok_of_mysql_in_place_of_described_rows_is_a_violation() {
     for is_pipelined in [false, true] {
         for text in ["select n from t", "(select 1)", "show tables"] {
-            let error = answered_by_ok(text, 1, is_pipelined).expect_err(text);
+            let error = answered_by(ok(1), text, 1, is_pipelined).expect_err(text);
             let words = ["does not speak MySQL's protocol", "OK in place of the described columns"];
             check(&error, Class::Disconnect, "disconnect", &words);
         }
         for (text, columns) in
             [("call p()", 0), ("select 1 into @a", 0), ("delete from t returning n", 1)]
         {
-            assert_eq!(answered_by_ok(text, columns, is_pipelined), Ok(0), "{text}");
+            assert_eq!(answered_by(ok(1), text, columns, is_pipelined), Ok(0), "{text}");
         }
+    }
+}
+
+#[test]
+fn further_result_of_a_mysql_select_is_a_violation() {
+    let mut several = Vec::new();
+    let mut answers = Answers::new(&mut several, Negotiated::of(OFFERED, WANTED), 1);
+    for status in [Status::AUTOCOMMIT | Status::MORE_RESULTS_EXISTS, Status::AUTOCOMMIT] {
+        answers.columns(&[number()], false);
+        answers.binary_row([Field::Int(7)]);
+        answers.end_of_rows(status, 0);
+    }
+    for is_pipelined in [false, true] {
+        let answered =
+            |text: &str, columns| answered_by(several.clone(), text, columns, is_pipelined);
+        for text in ["select n from t", "(select 1)", "show tables"] {
+            let error = answered(text, 1).expect_err(text);
+            let words =
+                ["does not speak MySQL's protocol", "further result after the described rows"];
+            check(&error, Class::Disconnect, "disconnect", &words);
+        }
+        assert_eq!(answered("call p()", 0), Ok(2));
     }
 }
 

@@ -308,6 +308,22 @@ fn session_ended_by_the_server_reports_the_reason() {
     });
 }
 
+/// Expects the session to stay in use after an error that it passes on from elsewhere, as
+/// `postgres_fdw` does if the other server is gone.
+#[test]
+fn connection_error_of_another_server_is_no_disconnect() {
+    let driver = open(&shared(Kind::Postgres).url());
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await.expect("a connection");
+        for code in ["08001", "08006", "57P01"] {
+            let sql = format!("do $$ begin raise 'it is gone' using errcode = '{code}'; end $$");
+            let error = connection.query_text(&sql).await.expect_err("an error");
+            check(&error, Class::Server, code, &["it is gone"]);
+            connection.run(&mut text("select 1")).await.expect("an answer");
+        }
+    });
+}
+
 #[test]
 fn a_statement_timeout_leaves_the_session_as_it_was() {
     // The time limit is longer than a busy machine needs for the other statement.

@@ -25,7 +25,8 @@ impl<D: Driver> Client<D> {
         wanted && self.connection.is_some()
     }
 
-    /// Records an error that ends a request, as an event if its code is new. Returns the outcome.
+    /// Records an error that ends a request, as an event if its code is new for the request's part.
+    /// Returns the outcome.
     pub(super) fn record_error(&self, error: &Error, at: Stamp) -> Outcome {
         let (class, code) = (error.class(), error.code());
         let part = self.current_part();
@@ -35,7 +36,7 @@ impl<D: Driver> Client<D> {
             let (reported, text) = (EventError { class, code }, error.to_string());
             self.lane.ledger.borrow_mut().error_event(at, account, kind, reported, text);
         };
-        if self.job_state.is_new_error(code) {
+        if self.job_state.is_new_error(part.account, code) {
             note(EventKind::FirstError);
         }
         if !accepted && part.requests.on_error == OnError::Stop {
@@ -67,10 +68,10 @@ impl<D: Driver> Client<D> {
     }
 
     /// Returns the error for an answer with more rows than a results file accepts. Only the first
-    /// such error has a text.
+    /// such error of a part has a text.
     #[cold]
     pub(super) fn lost_rows(&self, limit: RowLimit) -> Error {
-        let text = match (self.job_state.has_seen_error(Code::RESULTS), limit) {
+        let text = match (self.has_seen_error(Code::RESULTS), limit) {
             (true, _) => String::new(),
             (false, RowLimit::Request) => format!(
                 "the returned rows take more than {} MiB, the limit of `query-results-file` for \
@@ -88,13 +89,18 @@ impl<D: Driver> Client<D> {
     }
 
     /// Returns the error for an answer with an unexpected number of rows. Only the first such error
-    /// has a text.
+    /// of a part has a text.
     #[cold]
     pub(super) fn wrong_rows(&self, rows: u64, expected: workload::Rows) -> Error {
-        let text = match self.job_state.has_seen_error(Code::ROWS) {
+        let text = match self.has_seen_error(Code::ROWS) {
             true => String::new(),
             false => format!("{rows} rows were returned or changed; expected {expected}"),
         };
         Error::new(Class::WrongResult, Code::ROWS, text)
+    }
+
+    /// Returns true if an error of the current part with this code was recorded as an event.
+    fn has_seen_error(&self, code: Code) -> bool {
+        self.job_state.has_seen_error(self.current_part().account, code)
     }
 }

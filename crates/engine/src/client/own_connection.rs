@@ -4,8 +4,8 @@
 //! begins, within its service time, and closes the connection when it is settled, outside of all
 //! its times. Neither the limit on simultaneous attempts nor the back-off delays the request, since
 //! such a delay would be measured as the target's time. A refused request therefore fails. Only
-//! with `outage = wait` does a request wait for an unreachable target; the time of its assignment
-//! is then the time at which the target is back.
+//! with `outage = wait` does a request try the other servers of its target and wait for an
+//! unreachable one; the time of its assignment is then the time of the last attempt.
 //!
 //! This is the only code of the measured path that allocates: opening a session cannot avoid
 //! allocations.
@@ -17,7 +17,8 @@ use driver::{Connection, Driver, Error};
 use rt::unless_fired;
 use workload::OnOutage;
 
-use crate::back_off::BackOff;
+use crate::back_off::{BackOff, FIRST_PAUSE};
+use crate::link::LinkChange;
 
 use super::state::{Attempt, Client, RequestProgress};
 
@@ -39,26 +40,33 @@ impl<D: Driver> Client<D> {
             OnOutage::Fail => false,
             OnOutage::Wait => true,
         };
+        let mut refusals = 0;
         loop {
-            if waits && self.lane.link(&self.job_state).is_down() {
+            let link = self.lane.link(&self.job_state);
+            // Attempts take turns among the servers: other requests may have had the turns of the
+            // servers that accept clients.
+            if waits && (link.is_down() || refusals >= link.servers()) {
                 if !self.wait_for_backoff().await {
                     return OwnConnection::TooLate;
                 }
                 progress.assigned = self.lane.rt.now();
+                refusals = 0;
             }
             let sent = self.lane.rt.now();
             progress.sent = Some(sent);
             match self.connect_until_expiry(sent).await {
-                Some(Ok(connection)) => {
+                Some((Ok(connection), _)) => {
                     self.take_connection(connection);
                     self.back_off = BackOff::default();
                     return OwnConnection::Connected;
                 }
-                // The link is down only if connecting failed, here or elsewhere.
-                Some(Err(_)) if waits && self.lane.link(&self.job_state).is_down() => {
+                // The next attempt goes to the next server, or follows a pause.
+                Some((Err(_), change)) if waits && change.is_outage() => {
                     progress.sent = None;
+                    progress.assigned = self.lane.rt.now();
+                    refusals += 1;
                 }
-                Some(Err(error)) => {
+                Some((Err(error), _)) => {
                     self.back_off = self.back_off.longer();
                     return OwnConnection::Refused(Attempt::Answered(Err(error)));
                 }
@@ -67,16 +75,27 @@ impl<D: Driver> Client<D> {
         }
     }
 
-    /// Waits until the next attempt is allowed. Returns false if the run ends first.
+    /// Waits until the next attempt is allowed: until the pause of the target's outage is over or,
+    /// if one of its servers accepts clients, for a short time. Returns false if the run ends
+    /// first.
     async fn wait_for_backoff(&self) -> bool {
         self.handle.expire_at(self.lane.give_up_at.get());
-        let pause = self.lane.link(&self.job_state).pause(&self.lane.rt);
+        let link = self.lane.link(&self.job_state);
+        let pause = async {
+            match link.is_down() {
+                true => link.pause(&self.lane.rt).await,
+                false => self.lane.rt.sleep(FIRST_PAUSE).await,
+            }
+        };
         unless_fired(pin!(pause), &self.handle.expiry).await.is_some()
     }
 
     /// Connects for a request that began at `sent`; returns `None` if the request's time is over
     /// first.
-    async fn connect_until_expiry(&mut self, sent: Stamp) -> Option<Result<D::Connection, Error>> {
+    async fn connect_until_expiry(
+        &mut self,
+        sent: Stamp,
+    ) -> Option<(Result<D::Connection, Error>, LinkChange)> {
         self.prepare_attempt(sent);
         let texts = &self.job_state.parts.texts()[self.current_part().texts.clone()];
         let connecting = Box::pin(self.lane.connect_immediately(&self.job_state, texts));

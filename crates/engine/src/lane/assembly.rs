@@ -132,7 +132,7 @@ fn job_state<D: Driver>(
         end: Cell::new(Stamp::NEVER),
         in_flight: Cell::new(0),
         clients: ClientCounts::new(opening::most_clients(plan, job, share)),
-        seen_errors: RefCell::new(Vec::new()),
+        seen_errors: RefCell::default(),
         results,
     }
 }

@@ -1,11 +1,13 @@
 //! Workload language: mixes, sessions, records of files and lines of logs, in virtual time.
 
 use std::path::Path;
+use std::sync::mpsc::sync_channel;
+use std::time::Duration;
 
 use base::{AccountId, Nanos, StatementId};
 use driver::Simulated;
 use engine::{Options, RunOutcome, Stop};
-use record::{EndKind, Kind, StatementSet, Totals};
+use record::{EndKind, EventKind, Kind, StatementSet, Totals};
 use sim::{Config, Service};
 use workload::Plan;
 
@@ -24,6 +26,16 @@ fn run(text: &str, folder: &Path, threads: u16) -> (Totals, RunOutcome) {
     let options = Options { files: folder.into(), ..virtually(threads) };
     let server = Simulated::new(config, plan.seed);
     run_on(&plan, server, &options, &Stop::default())
+}
+
+/// Runs a file like [`run`]. A run that has not ended after a minute counts as hung.
+fn run_unless_hung(text: &str, folder: &Path, threads: u16) -> (Totals, RunOutcome) {
+    let (sender, receiver) = sync_channel(1);
+    let (file, folder) = (text.to_owned(), folder.to_owned());
+    std::thread::spawn(move || {
+        sender.send(run(&file, &folder, threads)).expect("the test waits");
+    });
+    receiver.recv_timeout(Duration::from_secs(60)).unwrap_or_else(|_| panic!("{text} hangs"))
 }
 
 /// Returns the scheduled, completed and unsent requests of a job.
@@ -146,6 +158,39 @@ fn a_job_ends_with_the_records_of_its_file() {
             assert_eq!(finished.end, EndKind::Completed);
         }
     }
+}
+
+const CLOSED_MIX: &str = "[mix]\nmix = a\nconcurrency = 3\n";
+
+/// One lane has two clients, the other has one. The file is far longer than what is read ahead.
+#[test]
+fn clients_of_unequal_lanes_are_busy_until_their_file_ends() {
+    let records: String = (0..20_000).map(|n| format!("{n}\n")).collect();
+    let folder = folder_with(&[("a.csv", &records)]);
+    let job = "[a]\nquery = a ?\nquery-args-file = a.csv\n";
+    for (first, last, account) in [("", "concurrency = 3\n", 0), (CLOSED_MIX, "", 1)] {
+        let text = format!("duration = 60s\n{first}{job}{last}");
+        let (totals, finished) = run_unless_hung(&text, folder.path(), 2);
+        assert_eq!(balance(&totals, account), (20_000, 20_000, 0), "{text}");
+        // Three clients send 20,000 requests of 1 ms in 6,667 ms.
+        let length = finished.measured.expect("a measured phase").length;
+        assert!(length < Nanos::from_millis(6_700), "{length} {text}");
+    }
+}
+
+/// So many requests wait for the only connection of one lane, and for the two of the other, that
+/// further arrivals are held back. The lanes then take records at different speeds.
+#[test]
+fn lane_that_is_behind_its_schedule_does_not_delay_another() {
+    let folder = folder_with(&[("a.csv", &"x\n".repeat(600_000))]);
+    let text = "duration = 5s\nconnections = 3\nmax-connections = 3\n[a]\nquery = a ?\n\
+                query-args-file = a.csv\nrate = 100k\narrival = uniform\n";
+    let (totals, finished) = run_unless_hung(text, folder.path(), 2);
+    let (scheduled, completed, _) = balance(&totals, 0);
+    assert_eq!(scheduled, 499_999);
+    // The connections are busy for 15 s: during the schedule and the drain.
+    assert!(completed.abs_diff(45_000) < 200, "{completed}");
+    assert_eq!(finished.end, EndKind::Completed);
 }
 
 #[test]
@@ -301,6 +346,27 @@ fn statement_after_a_failed_one_has_rows_only_if_it_is_sent() {
     assert_eq!(with_rows("", &statements, 1), [true, false, false]);
     let separately = "multi-query-mode = multi-connection\n";
     assert_eq!(with_rows(separately, &statements, 1), [true, false, true]);
+}
+
+#[test]
+fn each_part_of_a_mix_reports_the_first_error_with_each_code() {
+    for (statement, keys) in
+        [("select /* sim: error=23505 */", ""), ("select 1", "expect-rows = 5\n")]
+    {
+        let text = format!(
+            "duration = 2s\n[m]\nmix = a, b\nrate = 100\n\
+             [a]\nquery = {statement}\n{keys}[b]\nquery = {statement}\n{keys}"
+        );
+        let (totals, _) = run(&text, Path::new(""), 1);
+        let first = totals.events.iter().filter(|event| event.kind == EventKind::FirstError);
+        let first: Vec<_> = first.map(|event| (event.account, event.text.as_str())).collect();
+        let [one, other] = first.as_slice() else { panic!("{first:?}") };
+        let mut accounts = [one.0, other.0];
+        accounts.sort();
+        assert_eq!(accounts, [1, 2].map(|part| Some(AccountId(part))), "{text}");
+        // A code follows the text in brackets.
+        assert!(one.1 == other.1 && !one.1.starts_with(" ("), "{first:?}");
+    }
 }
 
 #[test]

@@ -11,7 +11,9 @@ use rt::Rt;
 use sim::Config;
 use workload::{Overrides, Pacing};
 
-use crate::support::{JOB, constant, delegate_to_inner, only, plan, poisson, run_on, virtually};
+use crate::support::{
+    JOB, constant, delegate_to_inner, only, plan, plan_of, poisson, run_on, virtually,
+};
 
 /// A target of two servers; the second one takes three times as long.
 #[derive(Clone)]
@@ -131,6 +133,32 @@ fn outage_of_one_of_two_servers_lasts_until_it_accepts_again() {
         assert!(began[0].text.starts_with("slow of the target refuses connections"), "{began:?}");
         let seconds = &totals.account(JOB).intervals[6..10];
         assert!(seconds.iter().all(|(_, ends)| ends.completed > 350), "{seconds:?}");
+    }
+}
+
+/// Expects requests that open their own connections to go to the server that is left. Service
+/// begins with the attempt that succeeds, so the refused one lengthens no service time.
+#[test]
+fn request_that_connects_and_may_wait_tries_the_other_server() {
+    for job in ["rate = 40", "every = 25ms", "rate = 40\nconcurrency = 3", "concurrency = 4"] {
+        let plan = plan_of(&format!(
+            "duration = 10s\n[a]\nquery = select 1\n\
+             reconnect = per-transaction\noutage = wait\n{job}\n"
+        ));
+        let healthy = Config { connect: Nanos::from_millis(5), ..constant(1_000, None) };
+        let outages = vec![Stamp(4_000_000_000)..Stamp(100_000_000_000)];
+        let away = Config { outages, ..healthy.clone() };
+        let server = |config| Simulated::new(config, plan.seed);
+        let driver = TwoServers::new([server(healthy), server(away)]);
+        let (totals, _) = run_on(&plan, driver, &virtually(1), &Stop::default());
+        let window = &totals.account(JOB).window;
+        let balance = window.counts.balance;
+        // Requests in flight when the outage began are errors in any case.
+        assert!(balance.completed() > 300 && balance.errors() <= 4, "{job}: {balance:?}");
+        assert_eq!(balance.completed() + balance.errors(), balance.scheduled(), "{job}");
+        let longest = |kind| window.histograms.of(kind).max();
+        assert!(longest(Kind::Service) < 7_000_000, "{job}: {}", longest(Kind::Service));
+        assert!(longest(Kind::Wait) < 1_000_000_000, "{job}: {}", longest(Kind::Wait));
     }
 }
 

@@ -391,17 +391,19 @@ impl Connection for EndingSession {
 #[test]
 fn server_that_ends_a_session_before_the_jobs_counts_as_unreachable() {
     let load = "[load ended]\nrows = 10\ncolumns = id: row()\n";
-    for (prepare, section) in [
-        (Prepare::Fresh, "[setup]\nquery = create it\nquery = end it\n"),
-        (Prepare::Fresh, load),
-        (Prepare::Verify, load),
+    let setup = "[setup]\nquery = create it\nquery = end it\n";
+    for (prepare, section, place) in [
+        (Prepare::Fresh, setup, "statement 2 of [setup]"),
+        (Prepare::Fresh, load, "the rows of [load ended]"),
+        (Prepare::Verify, load, "the rows of [load ended]"),
     ] {
         let file = format!("duration = 1s\n{section}[a]\nquery = select 1\n");
         let (stop, listener) = (Stop::default(), Arc::new(NoListener));
         let failed =
             run_prepared(&file, EndingServer::new(), prepare, &stop, listener).unwrap_err();
-        let RunFailure::Unreachable(Unreachable { error, .. }) = failed else { panic!("{failed}") };
-        assert_eq!(error.code(), Code::new("57P01"), "{prepare:?}: {section}");
+        let RunFailure::Unreachable(unreachable) = failed else { panic!("{failed}") };
+        assert_eq!(unreachable.error.code(), Code::new("57P01"), "{prepare:?}: {section}");
+        assert_eq!(unreachable.to_string(), format!("{place}: terminated (57P01)"));
     }
 }
 
@@ -507,6 +509,98 @@ fn target_whose_sessions_end_one_after_another_is_lost() {
             assert_eq!(lost(false), [JobTarget::Main], "{class:?}: {pacing:?}");
             assert_eq!(lost(true), [], "{class:?}: {pacing:?}: some answer");
         }
+    }
+}
+
+/// A pooler that has no server for a while. It still accepts clients, and ends their sessions at
+/// the first statement.
+#[derive(Clone)]
+struct Pooler {
+    inner: Simulated,
+    without_server: Range<Stamp>,
+    logins: Arc<AtomicU64>,
+}
+
+struct PoolerSession {
+    inner: <Simulated as Driver>::Connection,
+    pooler: Pooler,
+    rt: Rt,
+}
+
+impl PoolerSession {
+    async fn expect_server(&self) -> Result<(), Error> {
+        if !self.pooler.without_server.contains(&self.rt.now()) {
+            return Ok(());
+        }
+        self.rt.sleep(Nanos::from_millis(1)).await;
+        let text = "server login has been failing";
+        Err(Error::new(Class::Disconnect, Code::new("08P01"), text))
+    }
+}
+
+impl Driver for Pooler {
+    type Connection = PoolerSession;
+
+    fn dialect(&self) -> Dialect {
+        self.inner.dialect()
+    }
+
+    fn stores_data(&self) -> bool {
+        false
+    }
+
+    async fn connect(&self, rt: &Rt) -> Result<PoolerSession, Error> {
+        self.logins.fetch_add(1, Ordering::Relaxed);
+        let inner = self.inner.connect(rt).await?;
+        Ok(PoolerSession { inner, pooler: self.clone(), rt: rt.clone() })
+    }
+
+    fn time_zero(&self, zero: Stamp) {
+        self.inner.time_zero(zero);
+    }
+}
+
+impl Connection for PoolerSession {
+    async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
+        self.expect_server().await?;
+        self.inner.prepare(text).await
+    }
+
+    async fn await_session(&mut self) -> Result<(), Error> {
+        self.expect_server().await
+    }
+
+    async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
+        self.expect_server().await?;
+        self.inner.run(work).await
+    }
+
+    delegate_to_inner!(query_text, settings, close, abandon);
+}
+
+/// A login at a pooler does not show that there is a server, even if nothing is prepared after it.
+#[test]
+fn server_lost_behind_a_pooler_is_an_outage_with_and_without_prepared_statements() {
+    let pacings = [even(300), Pacing::Closed { clients: 4, think: None }];
+    for (pacing, prepare) in pacings.iter().flat_map(|it| [(it, true), (it, false)]) {
+        let mut plan = plan(pacing.clone(), 0.0, 8.0, 4);
+        plan.jobs[0].requests.prepare = prepare;
+        let said = format!("{pacing:?}, prepare: {prepare}");
+        let run_until = |returns| {
+            let inner = Simulated::new(constant(10_000, None), plan.seed);
+            let without_server = Stamp(3_000_000_000)..returns;
+            let server = Pooler { inner, without_server, logins: Arc::default() };
+            let logins = Arc::clone(&server.logins);
+            let (totals, finished) = run_on(&plan, server, &virtually(1), &Stop::default());
+            let logins = logins.load(Ordering::Relaxed);
+            assert!(logins < 600, "the attempts back off: {said}: {logins}");
+            (outages_of(&totals), finished.measured.expect("it was measured").lost)
+        };
+        let ([began, ended], lost) = run_until(Stamp(6_000_000_000));
+        assert_eq!((began.len(), ended.len(), lost.len()), (1, 1, 0), "{said}: {began:?}");
+        assert!((2.9..3.3).contains(&began[0]) && (6.0..7.1).contains(&ended[0]), "{ended:?}");
+        let (_, lost) = run_until(Stamp::NEVER);
+        assert_eq!(lost, [JobTarget::Main], "{said}");
     }
 }
 

@@ -10,9 +10,8 @@ use workload::JobTarget;
 use workload::question::{Arm, ServerSetting, SettingValue, StatementKey};
 
 use super::error::{ContradictingState, NotInEffect, Problem};
-use super::settings;
+use super::settings::{self, InspectedServer};
 use crate::pause::wait_while;
-use crate::stage::Stage;
 
 /// Maximum number of readings of a setting; the last reading decides. PostgreSQL applies a changed
 /// configuration in the background, so the first readings may still show the old value.
@@ -20,14 +19,6 @@ const MAX_READINGS: u32 = 20;
 
 /// Time between two readings of a setting.
 const READING_INTERVAL: Nanos = Nanos::from_millis(50);
-
-/// A server on which the settings of an arm are read back.
-#[derive(Clone, Copy)]
-pub(super) struct InspectedServer<'a> {
-    pub(super) stage: &'a Stage,
-    /// A request to end the experiment.
-    pub(super) stop: &'a Stop,
-}
 
 /// The value of a setting on a server, compared with the value that a statement gave it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +52,7 @@ pub(super) fn read_back(arm: &Arm, server: InspectedServer<'_>) -> Result<bool, 
             Reading::Other { effective, origin } => {
                 let key = StatementKey::Before.name().to_owned();
                 let value = setting.statement.clone();
-                let server = settings::product_of(server.stage, arm)?;
+                let server = settings::product_of(server, arm)?;
                 let found = ContradictingState::OtherSetting { server, effective, origin };
                 return Err(Problem::NotInEffect(NotInEffect { key, value, found }));
             }
@@ -138,7 +129,7 @@ fn read(
         Dialect::Mysql => (query_of_mysql(setting), compare_in_mysql),
         Dialect::Sqlite => (format!("pragma {}", setting.name), compare_in_sqlite),
     };
-    let table = match server.stage.rows(&arm.plan, &query) {
+    let table = match server.stage.rows(&arm.plan, &query, server.stop) {
         Ok(table) => table,
         Err(error) if matches!(error.class(), Class::Statement | Class::Server) => {
             return Ok(Reading::Unknown);

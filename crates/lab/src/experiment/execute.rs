@@ -78,7 +78,10 @@ impl Execution<'_> {
             Some(_) => self.schedule.trial(0).seed,
             None => self.schedule.round(0, 0)[0].seed,
         };
-        self.undo_leftovers();
+        if !self.undo_leftovers() {
+            // If all runs are recorded, the experiment would become complete with its changes.
+            return Ok(ExperimentEnd::Interrupted);
+        }
         let end = self.servers.prepare(first).and_then(|()| match self.search.take() {
             Some(search) => self.search(&search),
             None => match self.saturate()? {
@@ -188,7 +191,8 @@ impl Execution<'_> {
             return Ok(());
         }
         let rows = self.runs.rows_of_round(round);
-        let open = |run| Archive::open_run(self.record.path(), run);
+        let content = ExperimentContent::read(self.record.path())?;
+        let open = |run| content.open_run(run);
         let figures = figures_of_round(&rows.iter().collect::<Vec<_>>(), open)?;
         let judged: Vec<(RunRow, Vec<Figure>)> = rows
             .into_iter()

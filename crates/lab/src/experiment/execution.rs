@@ -172,12 +172,13 @@ impl<'a> Execution<'a> {
         self.record.set_facts(&facts)
     }
 
-    /// Undoes the changes before the last run of an earlier process, if there may be any. If an
-    /// interrupt prevents this, the changes remain for the next process.
-    pub(super) fn undo_leftovers(&mut self) {
+    /// Undoes the changes before the last run of an earlier process, if there may be any. Returns
+    /// false if an interrupt prevents this; the changes then remain for the next process.
+    pub(super) fn undo_leftovers(&mut self) -> bool {
         if self.has_leftovers {
             self.has_leftovers = !self.servers.undo_leftovers();
         }
+        !self.has_leftovers
     }
 
     /// Restores the data to their state after the load.
@@ -250,7 +251,9 @@ impl<'a> Execution<'a> {
         Ok(abandoned)
     }
 
-    /// Executes a run of an arm at a point with the statements before and after it.
+    /// Executes a run of an arm at a point with the statements before and after it. If the user
+    /// interrupts the statements after it, the experiment is interrupted, even if its last run is
+    /// recorded: a complete experiment cannot be continued, so the change would never be undone.
     pub(super) fn run_with_hooks(
         &mut self,
         id: ArmPointId,
@@ -268,7 +271,8 @@ impl<'a> Execution<'a> {
         // However the run ended, even by an interrupt, the statements after it undo the steps
         // before it.
         let after = self.servers.run_after_steps(id);
-        self.has_leftovers = after.result.is_err() || !after.interrupted.is_empty();
+        let was_interrupted = !after.interrupted.is_empty();
+        self.has_leftovers = after.result.is_err() || was_interrupted;
         after.interrupted.iter().for_each(|sentence| self.warn(sentence));
         match (made, after.result) {
             (Ok(RunEnd::Done), Err(error)) => Err(error),
@@ -276,6 +280,7 @@ impl<'a> Execution<'a> {
                 self.warn(&with_causes(&error));
                 made
             }
+            (Ok(RunEnd::Done), Ok(())) if was_interrupted => Ok(RunEnd::Interrupted),
             (made, Ok(())) => made,
         }
     }

@@ -15,7 +15,7 @@ use workload::question::{Arm, Difference, Restore, StatementKey, VariedLoad};
 use workload::{FixedStatement, Plan};
 
 use super::arm_point::ArmPointId;
-use super::before_settings::{self, InspectedServer};
+use super::before_settings;
 use super::canary;
 use super::commands::{Commands, HookEnd, HookPoint};
 use super::effect;
@@ -24,7 +24,7 @@ use super::event::{ExperimentEvent, ExperimentListener};
 use super::order::{ExperimentOrder, order_of};
 use super::schedule::PlannedRun;
 use super::servers::{Servers, StageId};
-use super::settings;
+use super::settings::{self, InspectedServer};
 use super::settle;
 use super::teardown::{SetupEvents, TeardownFailure};
 use crate::evidence::YES;
@@ -158,7 +158,7 @@ impl<'a> ExperimentServers<'a> {
             Problem::Settings { settings, problem }
         });
         let read_back = restarted.and_then(|()| match self.servers.private_kind(id) {
-            Some(kind) => settings::read_back(self.servers.stage(id), kind, arm),
+            Some(kind) => settings::read_back(self.inspected_server(id), kind, arm),
             None => Ok(()),
         });
         read_back.map_err(|problem| ExperimentError::of(arm, problem))

@@ -8,14 +8,13 @@ use analyze::compare::{
     MachineChange, MetricChange, NotCompared, RunFigures, compare, machine_changes, slos_of,
     validity_of,
 };
-use archive::{ExperimentContent, Phase, RunRow, RunState};
+use archive::{ExperimentContent, Phase, RecordError, RunRow, RunState};
 use workload::question::{ArmPointOutline, Outline};
 
 use super::consistency::{self, ArmPointPlans};
 use super::counting;
 use super::differences::{self, DifferenceKind, RunFacts, UndeclaredDifference};
 use super::effect::{self, ArmEffect};
-use super::error::ExperimentError;
 use super::recorded::looks_of;
 use super::warm_up::{figures_and_plans_of_round, is_same_round};
 
@@ -72,7 +71,7 @@ pub fn read_results(
     path: &Path,
     outline: &Outline,
     design: &Design,
-) -> Result<ExperimentResults, ExperimentError> {
+) -> Result<ExperimentResults, RecordError> {
     let content = ExperimentContent::read(path)?;
     consistency::check(path, &content, outline, design)?;
     let arm_points = outline.arm_points();

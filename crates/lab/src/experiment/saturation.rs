@@ -16,7 +16,6 @@ use observe::environment::network;
 use workload::Observe;
 use workload::question::{CpuOwner, SaturateQuestion};
 
-use super::error::ExperimentError;
 use super::results::ExperimentResults;
 
 /// The option of a private server's URL that puts a pooler in front of it.
@@ -69,14 +68,14 @@ pub fn recorded_saturation(
     path: &Path,
     question: &SaturateQuestion,
     results: &ExperimentResults,
-) -> Result<NextSaturationStep, ExperimentError> {
+) -> Result<NextSaturationStep, RecordError> {
     let runs = results.steps.iter().map(|run| (&run.row, Some(&run.figures)));
     let next = next_saturation_step(question, &steps_of(path, question, runs)?);
     match (next, results.runs.first()) {
         (NextSaturationStep::Found(_), _) | (_, None) => Ok(next),
         (_, Some(run)) => {
             let what = format!("run {} was made before its load was found", run.row.run);
-            Err(ExperimentContent::damaged(path, what).into())
+            Err(ExperimentContent::damaged(path, what))
         }
     }
 }

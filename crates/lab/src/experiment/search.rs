@@ -21,7 +21,6 @@ use workload::question::{CapacityQuestion, Experiment};
 
 use super::canary::canary_length;
 use super::effect;
-use super::error::ExperimentError;
 use super::recorded::STATE;
 use super::stored_answer;
 use crate::evidence::{count_dispersions, evidence};
@@ -182,11 +181,11 @@ impl RecordedSearch {
 pub fn read_search(
     path: &Path,
     question: &CapacityQuestion,
-) -> Result<RecordedSearch, ExperimentError> {
+) -> Result<RecordedSearch, RecordError> {
     let content = ExperimentContent::read(path)?;
     let Some(order) = recorded_order(question, |name| content.fact(name)) else {
         let what = "the order of its search cannot be read".to_owned();
-        return Err(ExperimentContent::damaged(path, what).into());
+        return Err(ExperimentContent::damaged(path, what));
     };
     let search = match is_of_another_search(&content) {
         true => read_stored_search(path, order, &content)?,
@@ -194,7 +193,7 @@ pub fn read_search(
     };
     if content.fact(STATE) == Some("complete") && search.capacity.is_none() {
         let what = "it is marked as complete without its last trial".to_owned();
-        return Err(ExperimentContent::damaged(path, what).into());
+        return Err(ExperimentContent::damaged(path, what));
     }
     Ok(search)
 }

@@ -3,12 +3,21 @@
 //! The server itself reports the value of a setting and where it comes from, so this module need
 //! not interpret the spelling of a value (`64MB`, `65536kB`).
 
+use engine::Stop;
 use record::environment::{SERVER, known};
 use testbed::Kind;
 use workload::question::{Arm, Difference, SERVER_KEY};
 
 use super::error::{ContradictingState, NotInEffect, Problem};
 use crate::stage::Stage;
+
+/// A server on which the settings of an arm are read back.
+#[derive(Clone, Copy)]
+pub(super) struct InspectedServer<'a> {
+    pub(super) stage: &'a Stage,
+    /// A request to end the experiment.
+    pub(super) stop: &'a Stop,
+}
 
 /// Returns the names of the settings that the arms change, as the server writes them.
 pub(super) fn varied_settings<'a>(arms: impl IntoIterator<Item = &'a Arm>) -> Vec<String> {
@@ -48,15 +57,18 @@ pub(super) fn setting_of_option(name: &str) -> String {
     }
 }
 
-/// Reads back, from the server of an arm, the settings that the arm changes.
+/// Reads back, from the server of an arm, the settings that the arm changes. The rest is not read
+/// if the user ends the experiment.
 ///
 /// # Errors
 /// The server has no such setting, uses a different value, or does not answer.
-pub(super) fn read_back(stage: &Stage, kind: Kind, arm: &Arm) -> Result<(), Problem> {
+pub(super) fn read_back(server: InspectedServer<'_>, kind: Kind, arm: &Arm) -> Result<(), Problem> {
     for (name, value) in settings_of(arm) {
         let query = query(kind, &server_setting_name(name));
-        let table = stage.rows(&arm.plan, &query).map_err(Problem::ReadBack)?;
-        // The runs do not use this server, so its settings do not affect them.
+        let rows = server.stage.rows(&arm.plan, &query, server.stop);
+        let table = rows.map_err(Problem::ReadBack)?;
+        // The runs do not use this server, so its settings do not affect them; or the experiment
+        // ends.
         let Some(table) = table else { continue };
         let row = table.rows.into_iter().next().unwrap_or_default();
         let mut row = row.into_iter().map(Option::unwrap_or_default);
@@ -65,7 +77,7 @@ pub(super) fn read_back(stage: &Stage, kind: Kind, arm: &Arm) -> Result<(), Prob
         };
         if !is_in_effect(kind, value, &effective, &origin) {
             let origin = (!COMMAND_LINE.contains(&origin.as_str())).then_some(origin);
-            let server = product_of(stage, arm)?;
+            let server = product_of(server, arm)?;
             let found = ContradictingState::OtherSetting { server, effective, origin };
             let (key, value) = (format!("{SERVER_KEY}{name}"), value.to_owned());
             return Err(Problem::NotInEffect(NotInEffect { key, value, found }));
@@ -78,8 +90,8 @@ pub(super) fn read_back(stage: &Stage, kind: Kind, arm: &Arm) -> Result<(), Prob
 ///
 /// # Errors
 /// The server cannot be reached.
-pub(super) fn product_of(stage: &Stage, arm: &Arm) -> Result<String, Problem> {
-    let settings = stage.settings(&arm.plan).map_err(Problem::ReadBack)?;
+pub(super) fn product_of(server: InspectedServer<'_>, arm: &Arm) -> Result<String, Problem> {
+    let settings = server.stage.settings(&arm.plan, server.stop).map_err(Problem::ReadBack)?;
     let server = settings.as_deref().and_then(|settings| known(settings, SERVER));
     Ok(server.map_or("the server", product).to_owned())
 }

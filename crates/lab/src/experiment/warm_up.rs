@@ -47,21 +47,47 @@ pub(super) fn figures_and_plans_of_round(
     runs: &[&RunRow],
     open: impl Fn(u32) -> Result<Archive, RecordError>,
 ) -> Result<Vec<(RunFigures, String)>, RecordError> {
-    let read = |row: &&RunRow| {
-        let archive = open(row.run)?;
-        let evidence = evidence(&archive)?;
-        Ok((archive, evidence))
-    };
+    // A round of a sweep may have a thousand runs, so only one record is open at a time. A run that
+    // needs a later window than its own is read a second time.
+    let read = |row: &&RunRow| SeparateRun::read(&open(row.run)?);
     let read = runs.iter().map(read).collect::<Result<Vec<_>, RecordError>>()?;
-    let latest = shared_warm_up(read.iter().map(|(_, evidence)| evidence.steps.warmup()));
-    let of_run = |(archive, own): (Archive, Evidence)| {
-        let evidence = match needs_later_window(&own, latest) {
-            true => evidence_after(&archive, None, latest)?,
-            false => own,
+    let latest = shared_warm_up(read.iter().map(|run| run.warmup));
+    let of_run = |(row, own): (&&RunRow, SeparateRun)| {
+        let figures = match own.is_warmup_detected && own.warmup < latest {
+            true => figures_after(&open(row.run)?, latest)?,
+            false => own.figures,
         };
-        Ok((figures_of(&archive, &evidence)?, archive.header().plan.clone()))
+        Ok((figures, own.plan))
     };
-    read.into_iter().map(of_run).collect()
+    runs.iter().zip(read).map(of_run).collect()
+}
+
+/// A run of a round, read without the other runs of the round.
+struct SeparateRun {
+    /// The figures of the window after the run's own warm-up.
+    figures: RunFigures,
+    /// The plan as text.
+    plan: String,
+    /// Time from time zero to the end of the run's own warm-up.
+    warmup: Nanos,
+    /// True if the end of the warm-up was detected; false if the plan gives it.
+    is_warmup_detected: bool,
+}
+
+impl SeparateRun {
+    fn read(archive: &Archive) -> Result<SeparateRun, RecordError> {
+        let evidence = evidence(archive)?;
+        Ok(SeparateRun {
+            figures: figures_of(archive, &evidence)?,
+            plan: archive.header().plan.clone(),
+            warmup: evidence.steps.warmup(),
+            is_warmup_detected: evidence.plan.warmup == Warmup::Auto,
+        })
+    }
+}
+
+fn figures_after(archive: &Archive, warmup: Nanos) -> Result<RunFigures, RecordError> {
+    figures_of(archive, &evidence_after(archive, None, warmup)?)
 }
 
 /// Reads the evidence of a run of an experiment from its open record, with the warm-up of its
@@ -101,8 +127,4 @@ pub fn found_warm_up(record: &Path, run: u32) -> Result<Option<Nanos>, RecordErr
 /// Returns the common warm-up of the runs of a round: the longest of the detected warm-ups.
 pub fn shared_warm_up(of_runs: impl IntoIterator<Item = Nanos>) -> Nanos {
     of_runs.into_iter().max().unwrap_or_default()
-}
-
-fn needs_later_window(evidence: &Evidence, latest: Nanos) -> bool {
-    evidence.plan.warmup == Warmup::Auto && evidence.steps.warmup() < latest
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use analyze::Status;
 use analyze::compare::{ArmId, BetOutcome, Conclusion, SampleSize};
-use archive::{Archive, ExperimentContent};
+use archive::{Archive, ExperimentContent, RunState};
 use base::{Seed, Target};
 use engine::{Options, Stop};
 use lab::experiment::{
@@ -355,10 +355,34 @@ fn on_sqlite_with(
     run_experiment(&order, &*listener(stop))
 }
 
-/// Runs or continues an experiment on a database file in real time. In an arm, the statement before
-/// each run makes the table `mark`, and the one after it fails if there is a table `done`.
+/// Arms of which one makes the table `mark` before each run. The statement after the run fails if
+/// there is a table `done`.
+const MARK_IN_AN_ARM: &str = "\
+rounds = 6
+[arm without]
+[arm with]
+before = create table mark (x)
+after = alter table mark rename to done
+";
+
+/// A sweep of one round with four runs. Each run has the table `mark`.
+const MARK_IN_A_SWEEP: &str = "\
+[arm slow]
+before = create table mark (x)
+after = drop table mark
+[arm fast]
+think(read) = 10ms
+before = create table mark (x)
+after = drop table mark
+[sweep]
+vary = concurrency(read): 1, 2
+repeats = 1
+";
+
+/// Runs or continues an experiment with these arms on a database file in real time.
 fn with_mark(
     place: &TestFolder,
+    arms: &str,
     is_resumed: bool,
     listener: fn(Stop) -> Box<dyn ExperimentListener>,
 ) -> ExperimentEnd {
@@ -368,9 +392,8 @@ fn with_mark(
          think = 20ms\n",
         database.display()
     );
-    let text = "[question]\nask = ?\nworkload = read.ini\nrounds = 6\n[arm without]\n[arm with]\n\
-                before = create table mark (x)\nafter = alter table mark rename to done\n";
-    let experiment = experiment_on(&workload, text);
+    let text = format!("[question]\nask = ?\nworkload = read.ini\ndifferences = several\n{arms}");
+    let experiment = experiment_on(&workload, &text);
     let stop = Stop::default();
     let runs = RealRuns { experiment: &experiment, stop: stop.clone() };
     let record = place.record();
@@ -400,6 +423,18 @@ impl ExperimentListener for InterruptsArm {
     }
 }
 
+/// A listener that ends the experiment at once after its fourth run, before the statements that
+/// follow the run.
+struct EndsAfterFourthRun(Stop);
+
+impl ExperimentListener for EndsAfterFourthRun {
+    fn on_event(&self, event: &ExperimentEvent<'_>) {
+        if let ExperimentEvent::RunFinished { number: 4, .. } = event {
+            self.0.interrupt_at_once();
+        }
+    }
+}
+
 /// A listener that interrupts the experiment when the tables are about to be filled.
 struct InterruptsPreparation(Stop);
 
@@ -416,6 +451,12 @@ fn tables(place: &TestFolder) -> u32 {
     let database = rusqlite::Connection::open(place.record().with_file_name("t.db")).unwrap();
     let sql = "select count(*) from sqlite_schema where name = 't'";
     database.query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+/// Returns the facts `state` and `leftovers` of an experiment.
+fn state_and_leftovers(place: &TestFolder) -> [String; 2] {
+    let content = ExperimentContent::read(&place.record()).unwrap();
+    ["state", "leftovers"].map(|fact| content.fact(fact).unwrap_or("none").to_owned())
 }
 
 #[test]
@@ -438,23 +479,47 @@ fn step_that_an_interrupted_experiment_left_is_undone_by_the_first_process_that_
                    where name not like 'sqlite_%' order by name)";
         database.query_row(sql, [], |row| row.get(0)).unwrap()
     };
-    let state = || {
-        let content = ExperimentContent::read(&place.record()).unwrap();
-        ["state", "leftovers"].map(|fact| content.fact(fact).unwrap_or("none").to_owned())
-    };
+    let state = || state_and_leftovers(&place);
     // The statement after the interrupted run fails.
-    let end = with_mark(&place, false, |stop| Box::new(InterruptsArm(stop)));
+    let arms = MARK_IN_AN_ARM;
+    let end = with_mark(&place, arms, false, |stop| Box::new(InterruptsArm(stop)));
     assert_eq!((end, tables().as_str()), (ExperimentEnd::Interrupted, "done mark"));
     assert_eq!(state(), ["interrupted", "yes"]);
     database.execute_batch("drop table done").unwrap();
     // The continuation is interrupted before it can undo anything.
-    let end = with_mark(&place, true, |stop| Box::new(InterruptsStart(stop)));
+    let end = with_mark(&place, arms, true, |stop| Box::new(InterruptsStart(stop)));
     assert_eq!((end, tables().as_str()), (ExperimentEnd::Interrupted, "mark"));
     assert_eq!(state(), ["interrupted", "yes"]);
     // The next continuation is interrupted after that, and before its first run.
-    let end = with_mark(&place, true, |stop| Box::new(InterruptsPreparation(stop)));
+    let end = with_mark(&place, arms, true, |stop| Box::new(InterruptsPreparation(stop)));
     assert_eq!((end, tables().as_str()), (ExperimentEnd::Interrupted, "done"));
     assert_eq!(state(), ["interrupted", "none"]);
+}
+
+/// All runs are recorded, so the continuation only undoes the statement and takes the look.
+#[test]
+fn step_that_the_last_run_left_is_undone_before_the_experiment_is_complete() {
+    let place = TestFolder::new();
+    let database = rusqlite::Connection::open(place.record().with_file_name("t.db")).unwrap();
+    let has_mark = || -> bool {
+        let sql = "select count(*) from sqlite_schema where name = 'mark'";
+        database.query_row(sql, [], |row| row.get(0)).unwrap()
+    };
+    let arms = MARK_IN_A_SWEEP;
+    let end = with_mark(&place, arms, false, |stop| Box::new(EndsAfterFourthRun(stop)));
+    assert_eq!((end, has_mark()), (ExperimentEnd::Interrupted, true));
+    assert_eq!(state_and_leftovers(&place), ["interrupted", "yes"]);
+    // The continuation is interrupted before it can undo anything.
+    let end = with_mark(&place, arms, true, |stop| Box::new(InterruptsStart(stop)));
+    assert_eq!((end, has_mark()), (ExperimentEnd::Interrupted, true));
+    assert_eq!(state_and_leftovers(&place), ["interrupted", "yes"]);
+    let end = with_mark(&place, arms, true, |_| Box::new(Quiet));
+    assert_eq!((end, has_mark()), (ExperimentEnd::Complete, false));
+    assert_eq!(state_and_leftovers(&place), ["complete", "none"]);
+    let content = ExperimentContent::read(&place.record()).unwrap();
+    // On a busy machine, the round may have been repeated.
+    let counts = content.runs.iter().filter(|run| run.state == RunState::Counts).count();
+    assert_eq!((counts, content.looks.len()), (4, 1), "{content:?}");
 }
 
 #[test]

@@ -229,6 +229,8 @@ struct DatabaseObserver<T> {
     due: Stamp,
     /// Time of the last report, since `zero`.
     reported_at: Nanos,
+    /// True if a session has delivered a sample.
+    has_sampled: bool,
 }
 
 impl<T: Fn(Nanos, Sample)> DatabaseObserver<T> {
@@ -260,6 +262,7 @@ impl<T: Fn(Nanos, Sample)> DatabaseObserver<T> {
             sample_number: 0,
             due: zero,
             reported_at: Nanos::ZERO,
+            has_sampled: false,
         }
     }
 
@@ -270,7 +273,13 @@ impl<T: Fn(Nanos, Sample)> DatabaseObserver<T> {
         while !self.bounds.is_over() {
             let begun = self.rt.now();
             match self.run_session(driver).await {
-                SessionEnd::Over => break,
+                SessionEnd::Over => {
+                    // A watch that ends normally takes a last sample, however short it was.
+                    if !self.has_sampled {
+                        self.sample.missing(DATABASE, "no answer to the observer before the end");
+                    }
+                    break;
+                }
                 SessionEnd::Unusable(why) => {
                     self.sample.missing(DATABASE, why);
                     break;
@@ -389,6 +398,7 @@ impl<T: Fn(Nanos, Sample)> DatabaseObserver<T> {
         self.tally.write(&mut self.sample);
         self.report_at(at);
         self.reported_at = at;
+        self.has_sampled = true;
     }
 
     /// Reports the readings so far if some could not be read.
@@ -429,6 +439,8 @@ fn end_after_failed_connect(error: &Error) -> SessionEnd {
 mod tests {
     use std::cell::RefCell;
 
+    use driver::{PreparedId, Table, Work};
+
     use super::*;
     use crate::sample::MOST_SERIES;
 
@@ -465,6 +477,88 @@ mod tests {
         let missing: Vec<&str> =
             reports.iter().flat_map(|it| &it.missing).map(|it| &*it.what).collect();
         assert_eq!(missing, ["further statistics"]);
+    }
+
+    /// A server at which the watch ends when it connects. It then answers, or is silent.
+    #[derive(Clone)]
+    struct EndingServer {
+        is_over: Arc<AtomicBool>,
+        is_silent: bool,
+    }
+
+    struct EndingConnection;
+
+    impl Driver for EndingServer {
+        type Connection = EndingConnection;
+
+        fn dialect(&self) -> Dialect {
+            Dialect::Sqlite
+        }
+
+        fn stores_data(&self) -> bool {
+            true
+        }
+
+        async fn connect(&self, _rt: &Rt) -> Result<EndingConnection, Error> {
+            self.is_over.store(true, Ordering::Relaxed);
+            if self.is_silent {
+                std::future::pending::<()>().await;
+            }
+            Ok(EndingConnection)
+        }
+    }
+
+    impl Connection for EndingConnection {
+        async fn prepare(&mut self, _text: &str) -> Result<PreparedId, Error> {
+            Ok(PreparedId(0))
+        }
+
+        async fn run(&mut self, _work: &mut Work) -> Result<(), Error> {
+            Ok(())
+        }
+
+        async fn query_text(&mut self, _sql: &str) -> Result<Table, Error> {
+            let row = ["3.46.0", "/no/such/file.db", "4096", "wal"];
+            let row = row.map(|text| Some(text.to_owned()));
+            Ok(Table { rows: vec![row.to_vec()], ..Table::default() })
+        }
+
+        async fn settings(&mut self) -> Vec<(String, String)> {
+            Vec::new()
+        }
+
+        async fn close(self) {}
+
+        fn abandon(self) {}
+    }
+
+    /// Returns the number of samples and the missing components of a watch that ends when its
+    /// session is opened.
+    fn watched_to_the_end(is_silent: bool) -> (usize, Vec<String>) {
+        let reports = RefCell::new(Vec::new());
+        let watched = rt::run_virtual(async |rt| {
+            let is_over = Arc::new(AtomicBool::new(false));
+            let bounds = BoundedWait::new(rt.clone(), Arc::clone(&is_over));
+            let on_sample = |_, sample: Sample| reports.borrow_mut().push(sample);
+            let observed = ObservedSessions::AllClients;
+            let (zero, every) = (rt.now(), Nanos::from_secs(1));
+            let mut observer = DatabaseObserver::new(zero, every, rt, bounds, observed, on_sample);
+            observer.watch(&EndingServer { is_over, is_silent }).await;
+        });
+        watched.expect("an end");
+        let reports: Vec<Sample> = reports.into_inner();
+        let samples = reports.iter().filter(|sample| !sample.readings.is_empty()).count();
+        let missing = reports.into_iter().flat_map(|sample| sample.missing);
+        (samples, missing.map(|it| format!("{}: {}", it.what, it.why)).collect())
+    }
+
+    #[test]
+    fn only_a_server_without_an_answer_until_the_end_is_missing() {
+        let missing = "database: no answer to the observer before the end".to_owned();
+        assert_eq!(watched_to_the_end(true), (0, vec![missing]));
+        let (samples, missing) = watched_to_the_end(false);
+        assert_eq!(missing, Vec::<String>::new());
+        assert!(samples > 0);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use analyze::compare::{ArmComparison, BetOutcome, MetricChange};
 use workload::question::Bet;
 
 use super::sentence;
+use super::value_list::ListLength;
 use super::view::ExperimentView;
 use crate::number::count;
 
@@ -91,7 +92,7 @@ pub(super) fn at_points(view: &ExperimentView) -> Vec<String> {
 }
 
 /// Returns the bets on all arms, each once.
-pub(super) fn summaries(view: &ExperimentView) -> Vec<BetSummary<'_>> {
+pub(super) fn summaries(view: &ExperimentView, length: ListLength) -> Vec<BetSummary<'_>> {
     let mut groups: Vec<Vec<JudgedBet<'_>>> = Vec::new();
     for one in judged_bets(view) {
         let is_same = |group: &&mut Vec<JudgedBet<'_>>| {
@@ -102,13 +103,13 @@ pub(super) fn summaries(view: &ExperimentView) -> Vec<BetSummary<'_>> {
             None => groups.push(vec![one]),
         }
     }
-    groups.iter().map(|group| summary(group)).collect()
+    groups.iter().map(|group| summary(group, length)).collect()
 }
 
-fn summary<'v>(group: &[JudgedBet<'v>]) -> BetSummary<'v> {
+fn summary<'v>(group: &[JudgedBet<'v>], length: ListLength) -> BetSummary<'v> {
     let first = &group[0];
     let text = match first.point {
-        Some(_) => format!("{}: {}", first.bet, outcomes(group)),
+        Some(_) => format!("{}: {}", first.bet, outcomes(group, length)),
         None => first.sentence(),
     };
     BetSummary { arm: first.arm, text, outcomes: group.iter().map(|one| one.outcome).collect() }
@@ -116,7 +117,7 @@ fn summary<'v>(group: &[JudgedBet<'v>]) -> BetSummary<'v> {
 
 /// Returns the bets on all arms as sentences, each once. The sentences name the arm if several arms
 /// are compared with the baseline. Before the first look, no bet is judged.
-pub(super) fn sentences(view: &ExperimentView) -> Vec<String> {
+pub(super) fn sentences(view: &ExperimentView, length: ListLength) -> Vec<String> {
     if judged_bets(view).next().is_none() {
         return view.bets.iter().map(|bet| format!("{bet}: {NOT_JUDGED}")).collect();
     }
@@ -124,23 +125,27 @@ pub(super) fn sentences(view: &ExperimentView) -> Vec<String> {
         true => format!("{arm}: {text}"),
         false => text,
     };
-    summaries(view).into_iter().map(sentence).collect()
+    summaries(view, length).into_iter().map(sentence).collect()
 }
 
 /// Returns the outcomes of a bet at the points of a sweep: `failed at 16; held at 4, 8`.
-fn outcomes(points: &[JudgedBet<'_>]) -> String {
+fn outcomes(points: &[JudgedBet<'_>], length: ListLength) -> String {
     let word = |one: &JudgedBet<'_>| one.outcome.map_or(NOT_JUDGED, BetOutcome::name);
     let of_word = |expected: &str| {
         let of_word = || points.iter().filter(|one| word(one) == expected);
-        let values: Vec<&str> = of_word().filter_map(|one| one.point).collect();
+        let values = of_word().filter_map(|one| one.point).map(str::to_owned);
+        let values: Vec<(usize, String)> = values.enumerate().collect();
+        if values.is_empty() {
+            return None;
+        }
         let meaning = if of_word().all(JudgedBet::contains_an_end) { CONTAINS_AN_END } else { "" };
         let at = match values.len() {
             all if all > 1 && all == points.len() => {
                 format!("all {}", count(all as u64, "point"))
             }
-            _ => values.join(", "),
+            _ => length.join(None, values),
         };
-        (!values.is_empty()).then(|| format!("{expected} at {at}{meaning}"))
+        Some(format!("{expected} at {at}{meaning}"))
     };
     let words = ["failed", "undecided", NOT_JUDGED, "held"];
     words.into_iter().filter_map(of_word).collect::<Vec<String>>().join("; ")
@@ -184,19 +189,36 @@ mod tests {
             ([held; 3], "held at all 3 points"),
         ] {
             let view = with_outcomes(outcomes);
-            let all = sentences(&view);
+            let all = sentences(&view, ListLength::Full);
             assert_eq!(all, [format!("throughput(read) -5% .. -15%: {expected}")]);
         }
         let mut view = with_outcomes([held; 3]);
         view.arms.push(view.arms[1].clone());
-        assert!(sentences(&view)[0].starts_with("tls: throughput"), "{:?}", sentences(&view));
+        let all = sentences(&view, ListLength::Short);
+        assert!(all[0].starts_with("tls: throughput"), "{all:?}");
+    }
+
+    #[test]
+    fn short_outcomes_of_a_bet_name_the_first_points() {
+        let mut view = with_outcomes([Some(BetOutcome::Held), None, None]);
+        let sweep = view.sweep.as_mut().unwrap();
+        let (first, other) = (sweep.comparisons[0].clone(), sweep.comparisons[1].clone());
+        sweep.values = (1..=90).map(|value| value.to_string()).collect();
+        sweep.comparisons = [vec![first; 80], vec![other; 10]].concat();
+        let words = "not judged at 81, 82, 83, 84, 85, 86, 87, 88 and 2 more; held at 1, 2, 3, 4, \
+                     5, 6, 7, 8 and 72 more";
+        let short = sentences(&view, ListLength::Short);
+        assert!(short[0].ends_with(words), "{short:?}");
+        let full = sentences(&view, ListLength::Full);
+        assert!(full[0].contains("88, 89, 90; held at 1, 2, "), "{full:?}");
     }
 
     #[test]
     fn bets_are_shown_before_the_first_look() {
         let bets = vec![Bet::parse("throughput(read) -5% .. -15%").unwrap()];
         let view = ExperimentView { bets, ..experiment() };
-        assert_eq!(sentences(&view), ["throughput(read) -5% .. -15%: not judged"]);
+        let all = sentences(&view, ListLength::Full);
+        assert_eq!(all, ["throughput(read) -5% .. -15%: not judged"]);
     }
 
     #[test]

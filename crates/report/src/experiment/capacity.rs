@@ -377,12 +377,14 @@ impl CapacityView {
     /// Returns in words that every value passes, with the remedy. A larger load does not help if
     /// requests of this load already wait for connections.
     fn never_fails_text(&self, highest: f64) -> String {
+        // A search tries exactly `highest` in place of a larger value.
+        let is_at_limit = self.order.highest.is_some_and(|limit| highest >= limit);
         let rest = match (self.limiter() == Some(Component::Connections), self.is_rate()) {
             (true, _) => {
                 ", but a part of this load waits for connections. Raise the limit of connections \
                  of the server or the pool"
             }
-            (false, _) if self.order.is_far_above_first(highest * 2.0) => {
+            (false, _) if !is_at_limit && self.order.is_far_above_first(highest * 2.0) => {
                 ". Write a larger `first`"
             }
             (false, true) => ". Write a larger `highest`",
@@ -1010,6 +1012,14 @@ pub(super) mod tests {
         view.order.first = 740.0 / 131_072.0;
         let text = view.irregularity_text(&why, RECORD);
         assert!(text.ends_with("larger `first`"), "{text}");
+        // The double would be more than 131,072 times `first`, but the search may have ended at
+        // `highest`.
+        view.order.first = 740.0 / 100_000.0;
+        for (highest, key) in [(740.0, "highest"), (740.01, "first"), (1e6, "first")] {
+            view.order.highest = Some(highest);
+            let text = view.irregularity_text(&why, RECORD);
+            assert!(text.ends_with(&format!("larger `{key}`")), "{highest}: {text}");
+        }
         view.trials.iter_mut().for_each(|it| it.limiter = Component::Connections);
         let words = "Irregular: every value up to 740/s passes, but a part of this load waits for \
                      connections. Raise the limit of connections of the server or the pool";

@@ -131,15 +131,11 @@ pub(super) fn limit(view: &ComparisonView, one: &JudgedLimit) -> String {
     let name = sentence::name_as_code(&view.groups[one.arm.index()].name);
     let compared = one.change.as_ref().and_then(|change| change.compared.as_ref().ok());
     let outcome = match one.outcome {
-        Ok(RegressionOutcome::Undecided)
-            if compared.is_some_and(|it| it.conclusion == Conclusion::NoScatter) =>
-        {
-            format!("undecided in {name}: {}", sentence::NO_SCATTER)
-        }
         Ok(RegressionOutcome::Exceeded) => format!("exceeded in {name}"),
         Ok(RegressionOutcome::Within) => format!("not exceeded in {name}"),
         Ok(RegressionOutcome::Undecided) => {
-            format!("undecided in {name}: the interval contains the limit; more runs may decide")
+            let reason = undecided_reason(compared.map(|compared| compared.conclusion));
+            format!("undecided in {name}: {reason}")
         }
         Err(reason) => {
             return format!("{}: not judged: {}", one.limit, sentence::not_compared(reason));
@@ -155,4 +151,21 @@ pub(super) fn limit(view: &ComparisonView, one: &JudgedLimit) -> String {
         format!(" ({}{})", sentence::signed(compared.change, scale), interval.unwrap_or_default())
     });
     format!("{}: {outcome}{}", one.limit, measured.unwrap_or_default())
+}
+
+/// Returns the reason why a limit is undecided.
+fn undecided_reason(conclusion: Option<Conclusion>) -> &'static str {
+    match conclusion {
+        Some(Conclusion::NoScatter) => sentence::NO_SCATTER,
+        Some(Conclusion::SingleRun) => {
+            "a single run has no scatter, so there is no interval; more runs may decide"
+        }
+        Some(
+            Conclusion::Better
+            | Conclusion::Worse
+            | Conclusion::Equivalent
+            | Conclusion::Undecided { .. },
+        )
+        | None => "the interval contains the limit; more runs may decide",
+    }
 }

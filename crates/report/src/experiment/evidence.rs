@@ -351,8 +351,13 @@ mod tests {
         view.runs[0].objections = vec![(CheckKind::Errors, Status::Invalid)];
         let remedy = |view: &ExperimentView| view.objecting()[0].remedy;
         assert_eq!(remedy(&view), words::remedy(CheckKind::Errors));
-        let class = Some(base::Class::Disconnect);
-        let failed = Failures::Some { job: "read".to_owned(), failed: 5, scheduled: 10, class };
+        let failed = Failures::Some {
+            job: "read".to_owned(),
+            failed: 5,
+            scheduled: 10,
+            class: Some(base::Class::Disconnect),
+            runs_program: false,
+        };
         view.runs[0].checks[0] = Check {
             kind: CheckKind::Errors,
             status: Status::Invalid,

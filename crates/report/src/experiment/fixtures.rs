@@ -230,3 +230,19 @@ pub(super) fn sweep(points: &[(&str, f64, f64)], arms: usize) -> SweepView {
         comparisons: Vec::new(),
     }
 }
+
+/// Returns a sweep of the arms plain and tls over this number of clients, 1 and more. The point in
+/// the middle is the best of each arm; the ranking of all other points is the same.
+pub(super) fn long_sweep(points: usize, ranking: Ranking) -> SweepView {
+    let values: Vec<String> = (1..=points).map(|value| value.to_string()).collect();
+    let measured: Vec<(&str, f64, f64)> =
+        values.iter().map(|value| (value.as_str(), 900.0, 2.0)).collect();
+    let mut sweep = sweep(&measured, 2);
+    let best = points / 2;
+    let other = |point| OtherPoint { point, change: Some(-0.5), interval: None, ranking };
+    let others: Vec<OtherPoint> = (0..points).filter(|point| *point != best).map(other).collect();
+    for found in sweep.curves.iter_mut().filter_map(|curve| curve.best.as_mut()) {
+        (found.best, found.others) = (Some(best), others.clone());
+    }
+    sweep
+}

@@ -13,13 +13,14 @@ use super::saturation::SaturationView;
 use super::sentence;
 use super::shown_changes;
 use super::terms::is_undecided;
+use super::value_list::ListLength;
 use super::view::{ArmView, DifferenceView, ExperimentView, RunPhase, RunView};
 use super::{appendix_html, bets, lines, short, sweep, sweep_html};
 use crate::figure::Figure;
 use crate::html::{Badge, Caption, Document, Section, excerpt_sections, sections_of_excerpts};
 use crate::note;
 use crate::number::count;
-use crate::page::{Align, ExcerptSection, Line, Table, first_of, measured_on, tone};
+use crate::page::{Align, ExcerptSection, Line, Table, measured_on, tone};
 
 /// Formats the answer of an experiment as one file of HTML.
 pub fn experiment_html(view: &ExperimentView) -> String {
@@ -109,7 +110,7 @@ fn numbers(out: &mut Document, view: &ExperimentView) {
 }
 
 fn answer(out: &mut Document, view: &ExperimentView) {
-    let answers = first_of(&lines::answers(view, view.file()), |more| more);
+    let answers = lines::first_answers(view, view.file());
     answers.iter().for_each(|sentence| out.answer("", sentence));
     if let Some(repetition) = &view.repetition {
         out.paragraph(&repetition.sentence());
@@ -134,7 +135,7 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     rows.folded.extend(doubts);
     rows.add("measured on", measured_on(|name| view.facts.distinct(name)));
     rows.add("values", lines::measured_values(view));
-    rows.add("bet", bets::sentences(view));
+    rows.add("bet", bets::sentences(view, ListLength::Short));
     let label = if view.capacity.is_some() { "trials" } else { "runs" };
     rows.add(label, short::counts(view));
     rows.add("SLO", lines::slos(view));
@@ -147,6 +148,10 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     let differs = |one: &DifferenceView| lines::difference(&view.arms, one);
     rows.add("differs", durability.into_iter().map(differs));
     rows.folded.extend(labelled_lines("differs", others.into_iter().map(differs)));
+    let all_answers = lines::answers(view, view.file());
+    if all_answers != answers {
+        rows.folded.extend(labelled_lines("answer", all_answers));
+    }
     out.lines(&rows.first);
     out.quotations(shown);
     write_folded(out, &rows.folded, hidden);
@@ -312,11 +317,12 @@ fn runs(out: &mut Document, view: &ExperimentView) {
 #[cfg(test)]
 mod tests {
     use analyze::compare::ArmId;
+    use analyze::curve::Ranking;
     use analyze::{CheckKind, Component, ErrorSummary, Status};
     use base::{Class, Code, WallTime};
     use record::Note;
 
-    use super::super::fixtures::{experiment, run_of, with_limiters};
+    use super::super::fixtures::{experiment, long_sweep, run_of, with_limiters};
     use super::super::remarks::JobRemark;
     use super::super::view::ArmLimiter;
     use super::*;
@@ -349,6 +355,17 @@ mod tests {
         assert_eq!(answer.matches("plain, tls: 6 runs each").count(), 1, "{answer}");
         assert!(!answer.contains("database-cpu"), "{answer}");
         assert!(rest.contains("plain: database-cpu; tls: database-cpu"), "{rest}");
+    }
+
+    #[test]
+    fn page_of_many_points_has_the_complete_sentences_folded() {
+        let sweep = long_sweep(90, Ranking::Tie);
+        let view = ExperimentView { sweep: Some(sweep), ..experiment() };
+        let page = experiment_html(&view).replace('\u{a0}', " ");
+        let (before, folded) = page.split_once("<details>").expect("folded lines");
+        assert!(before.contains("49, 50 and 81 more (less than "), "{before}");
+        assert!(!before.contains("88, 89, 90"), "{before}");
+        assert!(folded.contains("ties: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, "), "{folded}");
     }
 
     #[test]

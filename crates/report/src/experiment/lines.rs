@@ -18,12 +18,13 @@ use super::view::{
 };
 use crate::note;
 use crate::number::{NONE, count};
+use crate::page::{MOST_FIRST, first_of};
 use crate::text::one_line;
 use crate::words;
 
 /// Returns the sentences that answer the question, or the reason why there are none. `record` is
 /// the path of the record, for the commands in these sentences.
-pub fn answers(view: &ExperimentView, record: &str) -> Vec<String> {
+pub(super) fn answers(view: &ExperimentView, record: &str) -> Vec<String> {
     let unfinished = match view.state {
         ExperimentState::Complete => None,
         ExperimentState::Interrupted => {
@@ -58,6 +59,22 @@ pub fn answers(view: &ExperimentView, record: &str) -> Vec<String> {
             changes.chain(view.load_sentence()).chain(view.overload_sentences()).collect()
         }
     }
+}
+
+/// Returns the answers for a page with room for `most` sentences: those of a sweep name few points
+/// each, and the best points come first if the last sentences are left out.
+pub(super) fn short_answers(view: &ExperimentView, record: &str, most: usize) -> Vec<String> {
+    let is_answered = view.state == ExperimentState::Complete && view.capacity.is_none();
+    match view.sweep.as_ref().filter(|_| is_answered) {
+        Some(sweep) => sweep::short_answers(sweep, &view.names(), most),
+        None => answers(view, record),
+    }
+}
+
+/// Returns the first of the short answers, for the top of a page and for a list of records; the
+/// last text counts those left out.
+pub fn first_answers(view: &ExperimentView, record: &str) -> Vec<String> {
+    first_of(&short_answers(view, record, MOST_FIRST), |more| more)
 }
 
 impl ExperimentView {

@@ -106,7 +106,7 @@ mod tests {
         for (arms, filled, place) in [(1, &[0, 0][..], ""), (2, &[0, 1, 1], all), (2, &[1], one)] {
             let text = text_of(&view(arms, filled));
             let line = format!(
-                "\nwarning    t was filled by inserts, which is slower than LOAD DATA{place}: \
+                "\nwarning    t was filled by inserts, which is the slower method{place}: \
                  {REASON}\n"
             );
             assert!(text.contains(&line), "{text}");
@@ -122,7 +122,7 @@ mod tests {
         let shown =
             [experiment_text(&view, &style), experiment_markdown(&view), experiment_html(&view)];
         for text in shown {
-            assert!(text.contains("t was filled by inserts, which is slower than"), "{text}");
+            assert!(text.contains("t was filled by inserts, which is the slower"), "{text}");
         }
         let reported = serde_json::json!([
             { "arm": "plain", "table": "t", "reason": REASON, "runs": 1 },

@@ -8,11 +8,15 @@ use super::capacity::CapacityView;
 use super::saturation::SaturationView;
 use super::short_tables::trials;
 use super::shown_changes;
+use super::value_list::ListLength;
 use super::view::{ArmView, ExperimentView};
 use super::{lines, sweep_markdown, sweep_table};
 use crate::markdown::{Document, Rank, Table, code, escaped, origin};
 use crate::note;
 use crate::page::Align;
+
+/// Maximum number of sentences of the answer.
+const MOST_ANSWERS: usize = 5;
 
 /// Formats the answer of an experiment for a pull request: the sentence first, or the verdict if
 /// it is INVALID, then validity, bets and SLOs, and the metrics in a collapsed table. It has at
@@ -26,14 +30,14 @@ pub fn experiment_markdown(view: &ExperimentView) -> String {
         out.line(verdict.as_str());
         out.gap();
     }
-    match lines::answers(view, view.file()).as_slice() {
+    match lines::short_answers(view, view.file(), MOST_ANSWERS).as_slice() {
         [only] => out.line(escaped(only)),
-        answers => out.list(&all_escaped(answers), 5),
+        answers => out.list(&all_escaped(answers), MOST_ANSWERS),
     }
     out.gap();
     if let Some(repetition) = &view.repetition {
         out.line(format!("**{}**", escaped(&repetition.sentence())));
-        out.list(&all_escaped(&repetition.lines()), 3);
+        out.list(&all_escaped(&repetition.short_lines()), 3);
         out.gap();
     }
     if !is_invalid {
@@ -88,7 +92,7 @@ fn validity(out: &mut Document, view: &ExperimentView) {
     let errors = view.errors().into_iter().map(|it| format!("errors: {it}"));
     out.list(&all_escaped(&errors.collect::<Vec<String>>()), 2);
     let asked = |search: &SaturationView| {
-        let asked = format!("saturate: {}", search.goal());
+        let asked = format!("saturate: {}", search.short_goal());
         [asked].into_iter().chain(search.steps_in_a_line())
     };
     let asked: Vec<String> = view.saturation.iter().flat_map(asked).collect();
@@ -107,7 +111,7 @@ fn conditions(out: &mut Document, view: &ExperimentView) {
     if let Some(search) = &view.capacity {
         out.list(&all_escaped(&numbers(search)), 2);
     }
-    let bets = bets::summaries(view).into_iter().map(|summary| {
+    let bets = bets::summaries(view, ListLength::Short).into_iter().map(|summary| {
         let BetSummary { arm, text, outcomes } = summary;
         let rank = outcomes.into_iter().map(rank_of_bet).min().unwrap_or(Rank::Ordinary);
         (rank, escaped(&format!("bet on {arm}: {text}")))

@@ -62,6 +62,7 @@ mod terms;
 mod text;
 mod trial_rows;
 mod two_runs;
+mod value_list;
 mod view;
 
 pub use alarms::FalseAlarms;
@@ -77,7 +78,7 @@ pub use full_text::experiment_full_text;
 pub use html::experiment_html;
 pub(crate) use json::ends as interval_percent;
 pub use json::experiment_json;
-pub use lines::answers as experiment_answers;
+pub use lines::first_answers as first_experiment_answers;
 pub use load_fallbacks::LoadFallback;
 pub use markdown::experiment_markdown;
 pub use remarks::JobRemarks;

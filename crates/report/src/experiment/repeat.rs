@@ -8,6 +8,7 @@ use workload::question::RunMetric;
 use super::capacity::CapacityView;
 use super::repeated_capacity::RepeatedCapacity;
 use super::repetition::{RepeatedBest, RepeatedMetric, RepetitionView};
+use super::value_list::ListLength;
 use super::view::ExperimentView;
 
 /// Probability with which at least one interval of the whole answer misses the true value.
@@ -72,15 +73,16 @@ fn best_points(first: &ExperimentView, second: &ExperimentView) -> Vec<RepeatedB
         let outcome = repeat_best(before.best.as_ref()?, now.best.as_ref()?);
         let is_single = one.curves.len() == 1;
         let arm = if is_single { String::new() } else { arm.name.clone() };
-        let [first, second] = [before, now].map(in_words);
-        Some(RepeatedBest { arm, first, second, outcome })
+        let [first, second] = [before, now].map(|curve| in_words(curve, ListLength::Full));
+        let short = [before, now].map(|curve| in_words(curve, ListLength::Short));
+        Some(RepeatedBest { arm, first, second, short, outcome })
     });
     compared.collect()
 }
 
 /// Returns the values of the best point and of the points that may be as good: `16 (or 32;
 /// undecided 1, 2)`.
-fn in_words(curve: &ArmCurve) -> String {
+fn in_words(curve: &ArmCurve, length: ListLength) -> String {
     let value = |point: usize| curve.points[point].value.as_str();
     let Some((found, best)) = curve.best.as_ref().and_then(|found| Some((found, found.best?)))
     else {
@@ -90,8 +92,9 @@ fn in_words(curve: &ArmCurve) -> String {
     let (undecided, ties): (Vec<&OtherPoint>, Vec<&OtherPoint>) =
         others.partition(|other| matches!(other.ranking, Ranking::Undecided { .. }));
     let named = |word: &str, points: &[&OtherPoint]| {
-        let values: Vec<&str> = points.iter().map(|other| value(other.point)).collect();
-        (!values.is_empty()).then(|| format!("{word} {}", values.join(", ")))
+        let values = points.iter().map(|other| (other.point, value(other.point).to_owned()));
+        let values: Vec<(usize, String)> = values.collect();
+        (!values.is_empty()).then(|| format!("{word} {}", length.join(Some(best), values)))
     };
     let others: Vec<String> =
         [named("or", &ties), named("undecided", &undecided)].into_iter().flatten().collect();
@@ -156,13 +159,16 @@ mod tests {
         let mut check = |standings: [Ranking; 2], expected: &str| {
             let others = &mut curve.best.as_mut().unwrap().others;
             others.iter_mut().zip(standings).for_each(|(other, it)| other.ranking = it);
-            assert_eq!(in_words(&curve), expected);
+            assert_eq!(in_words(&curve, ListLength::Full), expected);
         };
         let undecided = Ranking::Undecided { more_repeats: Some(3) };
         check([Ranking::Worse, Ranking::Worse], "2");
         check([Ranking::Worse, Ranking::Tie], "2 (or 4)");
         check([undecided, Ranking::Tie], "2 (or 4; undecided 1)");
         check([undecided, undecided], "2 (undecided 1, 4)");
+        let long = &fixtures::long_sweep(90, Ranking::Tie).curves[0];
+        let words = "46 (or 42, 43, 44, 45, 47, 48, 49, 50 and 81 more)";
+        assert_eq!(in_words(long, ListLength::Short), words);
     }
 
     #[test]

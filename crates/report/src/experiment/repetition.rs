@@ -65,6 +65,8 @@ pub struct RepeatedBest {
     pub first: String,
     /// The best value of the repetition and the values that may be as good, in words.
     pub second: String,
+    /// The same words for both sweeps, with few of the values that may be as good.
+    pub short: [String; 2],
     /// The outcome of comparing the best points.
     pub outcome: RepetitionOutcome,
 }
@@ -122,9 +124,18 @@ impl RepetitionView {
     /// Returns a line about runs that are the same, and one about different workloads; then a line
     /// for each metric, for each best point, for the search, and for the loads.
     pub(super) fn lines(&self) -> Vec<String> {
+        self.lines_with(RepeatedBest::line)
+    }
+
+    /// Returns the same lines with few of the values that may be as good as a best point.
+    pub(super) fn short_lines(&self) -> Vec<String> {
+        self.lines_with(RepeatedBest::short_line)
+    }
+
+    fn lines_with(&self, best_line: fn(&RepeatedBest) -> String) -> Vec<String> {
         let of_metrics = self.metrics.iter().map(|metric| metric.line(self.alpha));
         let of_search = self.capacity.iter().map(RepeatedCapacity::line);
-        let of_best = self.best.iter().map(RepeatedBest::line);
+        let of_best = self.best.iter().map(best_line);
         let of_loads = self.loads.iter().map(RepeatedLoads::line);
         let of_work = self.work.iter().map(|lines| {
             let lines = shorten_pair(lines.each_ref().map(Option::as_deref));
@@ -185,7 +196,15 @@ impl RepeatedLoads {
 impl RepeatedBest {
     /// Returns the line with both best points.
     pub(super) fn line(&self) -> String {
-        let RepeatedBest { arm, first, second, outcome } = self;
+        self.line_with([&self.first, &self.second])
+    }
+
+    fn short_line(&self) -> String {
+        self.line_with(self.short.each_ref())
+    }
+
+    fn line_with(&self, [first, second]: [&String; 2]) -> String {
+        let RepeatedBest { arm, outcome, .. } = self;
         let of_arm = match arm.is_empty() {
             true => String::new(),
             false => format!(" of {}", sentence::name_as_code(arm)),

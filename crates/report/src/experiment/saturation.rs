@@ -8,6 +8,7 @@ use workload::question::{SaturateQuestion, Saturated, Scale, VariedLoad};
 use super::cells::change_cell;
 use super::repetition::{LoadDifference, RepeatedLoads};
 use super::sentence;
+use super::value_list::short_values;
 use crate::number::{self, NONE};
 use crate::page::{Align, Cell, Quantity, Table};
 
@@ -89,9 +90,18 @@ impl SaturationView {
 
     /// Returns the line that describes the search.
     pub(super) fn goal(&self) -> String {
+        self.goal_with(|values| values.join(", "))
+    }
+
+    /// Returns the line that describes the search, for a short answer.
+    pub(super) fn short_goal(&self) -> String {
+        self.goal_with(short_values)
+    }
+
+    fn goal_with(&self, join: fn(&[String]) -> String) -> String {
         let SaturateQuestion { vary, values, until } = &self.question;
         let values: Vec<String> = values.iter().map(|value| self.value(*value)).collect();
-        format!("{vary}: {} until {until}", values.join(", "))
+        format!("{vary}: {} until {until}", join(&values))
     }
 
     /// Returns the sentence about the load: `Load: concurrency(read) = 16, where cpu(database)

@@ -8,6 +8,7 @@ use base::shell_word;
 
 use super::alarms::FalseAlarms;
 use super::short_tables::{MostRows, ShortTable, tables};
+use super::value_list::ListLength;
 use super::view::{ArmView, DifferenceView, ExperimentView};
 use super::{bets, lines, sweep};
 use crate::note;
@@ -57,7 +58,7 @@ impl ShortExperiment {
         let lines = most.of_each.max(LEAST_LINES);
         let status = view.verdict();
         let reason = format!(": {}", view.reason());
-        let answers = lines::answers(view, &view.record);
+        let answers = lines::short_answers(view, &view.record, lines);
         ShortExperiment {
             status,
             subject: subject(view, lines),
@@ -114,7 +115,7 @@ fn subject(view: &ExperimentView, most: usize) -> Vec<Line> {
         let role = |place: usize| if place == 0 { "baseline" } else { "arm" };
         subject.extend(arms.map(|(place, text)| Line::new(role(place), text)));
     }
-    subject.extend(view.saturation.iter().map(|search| Line::new("saturate", search.goal())));
+    subject.extend(view.saturation.iter().map(|search| Line::new("saturate", search.short_goal())));
     subject.extend(view.label.iter().map(|label| Line::new("label", label.as_str())));
     subject
 }
@@ -124,7 +125,8 @@ fn results(view: &ExperimentView, most: usize, with_models: bool) -> Vec<Line> {
     // The limiter follows below the verdict with its evidence.
     let numbers = numbers.filter(|(name, _)| *name != "limiter");
     let mut results: Vec<Line> = numbers.map(|(name, value)| Line::new(name, value)).collect();
-    results.extend(labelled_lines("bet", limit_lines(bets::sentences(view), most)));
+    let bets = bets::sentences(view, ListLength::Short);
+    results.extend(labelled_lines("bet", limit_lines(bets, most)));
     for (label, texts) in models(view).into_iter().filter(|_| with_models) {
         results.extend(labelled_lines(label, limit_lines(texts, most)));
     }
@@ -235,7 +237,7 @@ fn remarks(view: &ExperimentView, most: usize) -> Vec<Remark> {
     let mut remarks = Vec::new();
     if let Some(repetition) = &view.repetition {
         remarks.push(strong_remark(repetition.sentence()));
-        remarks.extend(limit_lines(repetition.lines(), most).into_iter().map(Remark::note));
+        remarks.extend(limit_lines(repetition.short_lines(), most).into_iter().map(Remark::note));
     }
     if view.has_several_differences {
         remarks.push(Remark::sentence(Tone::Doubtful, lines::SEVERAL_DIFFERENCES, ""));

@@ -70,14 +70,16 @@ fn write_table(canvas: &mut Canvas, it: &ShortTable) {
 #[cfg(test)]
 mod tests {
     use analyze::compare::{ArmComparison, ArmId, ArmSlo, Comparison};
+    use analyze::curve::Ranking;
     use analyze::{CheckKind, Component};
     use record::Note;
 
     use super::super::alarms::FalseAlarms;
     use super::super::fixtures::{
-        comparison, experiment, run_of, undeclared_setting, with_limiters,
+        comparison, experiment, long_sweep, run_of, undeclared_setting, with_limiters,
     };
     use super::super::html::experiment_html;
+    use super::super::sweep::SweepView;
     use super::super::view::{ArmView, DifferenceView, ExperimentState};
     use super::*;
 
@@ -116,6 +118,30 @@ mod tests {
         let shown = text(&with_arms(20));
         assert!(shown.contains("  49 more metrics (49 declared) in the full answer\n"), "{shown}");
         assert!(shown.contains("\narm       and 17 more in the full answer\n"), "{shown}");
+    }
+
+    /// Without short lists, the sentences about 270 points take more lines than a screen has.
+    #[test]
+    fn answer_of_a_sweep_with_many_points_fits_a_screen_and_names_the_best_ones() {
+        for points in [30, 90, 270] {
+            let sweep = long_sweep(points, Ranking::Undecided { more_repeats: None });
+            let comparisons = vec![comparison(-0.1); points];
+            let compared = SweepView { comparisons, ..sweep.clone() };
+            let [alone, compared] = [sweep, compared]
+                .map(|sweep| text(&ExperimentView { sweep: Some(sweep), ..experiment() }));
+            for shown in [&alone, &compared] {
+                assert!(shown.lines().count() <= 40, "{}: {shown}", shown.lines().count());
+                for arm in ["plain", "tls"] {
+                    let best = points / 2 + 1;
+                    let words = format!("\n{arm}: concurrency(read) = {best}: highest");
+                    assert!(shown.contains(&words), "{shown}");
+                }
+                let words = format!("1, 2, 3 … {points} ({points} values); 2 runs at each\n");
+                assert!(shown.contains(&words), "{shown}");
+            }
+            let rows = alone.lines().filter(|line| line.ends_with("  undecided")).count();
+            assert!(rows >= 4, "{alone}");
+        }
     }
 
     #[test]

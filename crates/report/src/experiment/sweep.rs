@@ -9,6 +9,7 @@ use analyze::curve::{
 use workload::question::{BestRule, Direction, Quantity, Scale};
 
 use super::sentence;
+use super::value_list::{ListLength, short_values};
 use crate::number::{NONE, count, significant};
 
 /// A sweep with its results.
@@ -100,24 +101,42 @@ pub(super) fn varied_line(sweep: &SweepView) -> String {
 /// Returns the line that names the varied key, for a short answer.
 pub(super) fn short_varied_line(sweep: &SweepView) -> String {
     let runs = count(sweep.repeats.into(), "run");
-    format!("{}: {}; {runs} at each", sweep.vary, sweep.values.join(", "))
+    format!("{}: {}; {runs} at each", sweep.vary, short_values(&sweep.values))
 }
 
 /// Returns the answers of a complete sweep: sentences for each arm, by its name.
 pub(super) fn answers(sweep: &SweepView, names: &[&str]) -> Vec<String> {
+    let all = placed_answers(sweep, names, ListLength::Full);
+    all.into_iter().map(|(_, sentence)| sentence).collect()
+}
+
+/// Returns the answers with short lists of points. If there are more than `most` sentences, the
+/// first sentences of all arms come first, because the last ones are left out.
+pub(super) fn short_answers(sweep: &SweepView, names: &[&str], most: usize) -> Vec<String> {
+    let mut all = placed_answers(sweep, names, ListLength::Short);
+    if all.len() > most {
+        all.sort_by_key(|(place, _)| *place);
+    }
+    all.into_iter().map(|(_, sentence)| sentence).collect()
+}
+
+/// Returns the sentences for each arm, each with its position among those of its arm.
+fn placed_answers(sweep: &SweepView, names: &[&str], length: ListLength) -> Vec<(usize, String)> {
     let of_arm = |(name, curve): (&&str, &ArmCurve)| {
         let name = if names.len() > 1 { format!("{name}: ") } else { String::new() };
-        answer(sweep, curve).into_iter().map(move |sentence| format!("{name}{sentence}"))
+        let sentences = answer(sweep, curve, length).into_iter().enumerate();
+        sentences.map(move |(place, sentence)| (place, format!("{name}{sentence}")))
     };
     names.iter().zip(&sweep.curves).flat_map(of_arm).collect()
 }
 
-fn answer(sweep: &SweepView, curve: &ArmCurve) -> Vec<String> {
+fn answer(sweep: &SweepView, curve: &ArmCurve, length: ListLength) -> Vec<String> {
     let SweepView { vary, repeats, .. } = sweep;
     let Some(rule) = &sweep.best else {
         let points = count(curve.points.len() as u64, "point");
         let runs = count((*repeats).into(), "run");
-        return vec![format!("{vary} at {points}, {runs} each{}", failures(sweep, curve))];
+        let failures = failures(sweep, curve, length);
+        return vec![format!("{vary} at {points}, {runs} each{failures}")];
     };
     let metric = &rule.metric;
     let Some((best, found)) = curve.best.as_ref().and_then(|best| Some((best.best?, best))) else {
@@ -129,11 +148,16 @@ fn answer(sweep: &SweepView, curve: &ArmCurve) -> Vec<String> {
         .map_or_else(|_| NONE.to_owned(), |mean| with_interval(mean, metric.quantity));
     let better = rule.better.superlative();
     let first = format!("{vary} = {value}: {better} {metric}, {mean}");
-    std::iter::once(first).chain(standings(sweep, found, metric.quantity)).collect()
+    std::iter::once(first).chain(standings(sweep, found, metric.quantity, length)).collect()
 }
 
 /// Returns the sentences about the points that are not the best.
-fn standings(sweep: &SweepView, found: &BestPoint, quantity: Quantity) -> Vec<String> {
+fn standings(
+    sweep: &SweepView,
+    found: &BestPoint,
+    quantity: Quantity,
+    length: ListLength,
+) -> Vec<String> {
     let of = |is_one: fn(Ranking) -> bool| -> Vec<&OtherPoint> {
         found.others.iter().filter(|other| is_one(other.ranking)).collect()
     };
@@ -147,19 +171,24 @@ fn standings(sweep: &SweepView, found: &BestPoint, quantity: Quantity) -> Vec<St
         let gain = gain.map_or_else(String::new, |gain| format!("{gain}; "));
         return vec![format!("{gain}{words}")];
     }
-    let values = |others: Vec<&OtherPoint>| {
-        let values: Vec<&str> =
-            { others.iter() }.map(|it| sweep.values[it.point].as_str()).collect();
-        (!values.is_empty()).then(|| values.join(", "))
+    let join = |others: &[&OtherPoint], text: &dyn Fn(&OtherPoint) -> String| {
+        let points: Vec<(usize, String)> =
+            others.iter().map(|&other| (other.point, text(other))).collect();
+        (!points.is_empty()).then(|| length.join(found.best, points))
+    };
+    let value = |other: &OtherPoint| sweep.values[other.point].clone();
+    let with_change = |other: &OtherPoint| {
+        let change = other.change.map(|it| sentence::signed(it, quantity.scale()));
+        format!("{} ({})", value(other), change.as_deref().unwrap_or(NONE))
     };
     let delta = sentence::declared_size(found.delta, quantity.scale());
-    let ties = values(of(|it| it == Ranking::Tie))
+    let ties = join(&of(|it| it == Ranking::Tie), &value)
         .map(|values| format!("ties: {values} (less than {delta} worse, and not significantly)"));
-    let untested = values(of(|it| it == Ranking::Unproven)).map(|values| {
+    let untested = join(&of(|it| it == Ranking::Unproven), &value).map(|values| {
         format!("not tested against {values}: too few runs at each, or runs that do not scatter")
     });
     let undecided = of(|it| matches!(it, Ranking::Undecided { .. }));
-    let undecided = (!undecided.is_empty()).then(|| self::undecided(sweep, &undecided, quantity));
+    let undecided = join(&undecided, &with_change).map(|named| self::undecided(&named, &undecided));
     [ties, untested, undecided, gain].into_iter().flatten().collect()
 }
 
@@ -198,12 +227,8 @@ pub(super) fn reservation(curve: &ArmCurve) -> Option<String> {
 
 /// Returns the points whose difference from the best point may matter but is not significant:
 /// `undecided: 1 (−48.0 %), not significantly worse, because the runs scatter too much; about 3
-/// more repeats would decide`.
-fn undecided(sweep: &SweepView, points: &[&OtherPoint], quantity: Quantity) -> String {
-    let named = |other: &&OtherPoint| {
-        let change = other.change.map(|it| sentence::signed(it, quantity.scale()));
-        format!("{} ({})", sweep.values[other.point], change.as_deref().unwrap_or(NONE))
-    };
+/// more repeats would decide`. `named` is the list of the points.
+fn undecided(named: &str, points: &[&OtherPoint]) -> String {
     let more = |other: &&OtherPoint| match other.ranking {
         Ranking::Undecided { more_repeats } => more_repeats,
         Ranking::Worse | Ranking::Tie | Ranking::Unproven => None,
@@ -218,19 +243,18 @@ fn undecided(sweep: &SweepView, points: &[&OtherPoint], quantity: Quantity) -> S
             format!("no realistic number of repeats would decide{all}")
         }
     };
-    let named: Vec<String> = points.iter().map(named).collect();
-    let named = named.join(", ");
     format!("undecided: {named}, not significantly worse, because the runs scatter too much; {aim}")
 }
 
 /// Returns the points that have no response times, with the reason.
-fn failures(sweep: &SweepView, curve: &ArmCurve) -> String {
+fn failures(sweep: &SweepView, curve: &ArmCurve, length: ListLength) -> String {
     let named = |is_one: &dyn Fn(&PointSummary) -> bool, words: &str| {
-        let points = curve.points.iter().filter(|point| is_one(point));
-        let values: Vec<&str> = points.map(|point| point.value.as_str()).collect();
+        let points = curve.points.iter().enumerate().filter(|(_, point)| is_one(point));
+        let values: Vec<(usize, String)> =
+            points.map(|(place, point)| (place, point.value.clone())).collect();
         match values.is_empty() {
             true => String::new(),
-            false => format!("; {words} at {}", values.join(", ")),
+            false => format!("; {words} at {}", length.join(None, values)),
         }
     };
     let exceeds = |point: &PointSummary| {
@@ -587,6 +611,52 @@ mod tests {
             "undecided: 1 (−48.0 %), {because}; no realistic number of repeats would decide"
         );
         check([(-0.48, undecided(None)), (-0.02, Ranking::Worse)], &[&single]);
+    }
+
+    #[test]
+    fn short_answer_names_the_points_nearest_to_the_best_one() {
+        let names = ["plain", "tls"];
+        let check = |ranking, lead: &str, last: &str, end: &str| {
+            let sweep = fixtures::long_sweep(90, ranking);
+            let short = short_answers(&sweep, &names, 4)[1].clone();
+            assert!(short.starts_with(&format!("plain: {lead} 42")), "{short}");
+            assert!(short.contains(&format!(", {last} and 81 more{end}")), "{short}");
+            let full = answers(&sweep, &names)[1].clone();
+            assert!(full.starts_with(&format!("plain: {lead} 1")), "{full}");
+            assert!(full.contains(&format!("90{}{end}", last.trim_start_matches("50"))), "{full}");
+        };
+        check(Ranking::Tie, "ties:", "50", TIE);
+        check(Ranking::Unproven, "not tested against", "50", ": too few runs at each");
+        let undecided = Ranking::Undecided { more_repeats: None };
+        check(undecided, "undecided:", "50 (−50.0 %)", ", not significantly worse");
+    }
+
+    #[test]
+    fn short_answer_names_the_first_points_that_exceed_the_capacity() {
+        use analyze::compare::Missing::ExceedsCapacity;
+        let mut sweep = fixtures::long_sweep(90, Ranking::Tie);
+        sweep.best = None;
+        let points = sweep.curves.iter_mut().flat_map(|curve| &mut curve.points);
+        for job in points.flat_map(|point| &mut point.jobs) {
+            let exceeds = || Err(Unusable::Missing(ExceedsCapacity));
+            job.response_ms.iter_mut().for_each(|(_, time)| *time = exceeds());
+        }
+        let words = "plain: concurrency(read) at 90 points, 2 runs each; the load exceeds the \
+                     capacity at 1, 2, 3, 4, 5, 6, 7, 8";
+        let names = ["plain", "tls"];
+        assert_eq!(short_answers(&sweep, &names, 4)[0], format!("{words} and 82 more"));
+        assert!(answers(&sweep, &names)[0].ends_with(", 88, 89, 90"));
+    }
+
+    #[test]
+    fn best_points_of_all_arms_come_first_if_sentences_are_left_out() {
+        let points = [("1", 500.0, 1.0), ("2", 900.0, 2.0), ("4", 880.0, 4.0)];
+        let (sweep, names) = (fixtures::sweep(&points, 2), ["plain", "tls"]);
+        let all = answers(&sweep, &names);
+        assert_eq!(short_answers(&sweep, &names, all.len()), all);
+        let shown = short_answers(&sweep, &names, all.len() - 1);
+        assert!(shown[0].starts_with("plain: concurrency(read) = 2: "), "{shown:?}");
+        assert!(shown[1].starts_with("tls: concurrency(read) = 2: "), "{shown:?}");
     }
 
     #[test]

@@ -15,6 +15,7 @@ use super::saturation::SaturationView;
 use super::sentence;
 use super::shown_changes;
 use super::terms::is_undecided;
+use super::value_list::ListLength;
 use super::view::{ArmView, ExperimentView};
 use super::{sweep, sweep_text};
 use crate::page::{Row, Table};
@@ -31,7 +32,7 @@ pub(super) fn answer_text(view: &ExperimentView, style: &Style) -> String {
         Some(search) => write_goal(&mut out, view, search),
         None => arms(&mut out, view),
     }
-    out.labelled("bet", bets::sentences(view));
+    out.labelled("bet", bets::sentences(view, ListLength::Full));
     view.compared().for_each(|arm| limiters(&mut out, &view.arms, arm));
     for (number, sentence) in lines::limiter_evidence(view).iter().enumerate() {
         let is_first = number == 0 && view.sweep.is_some();

@@ -20,6 +20,9 @@ const WIDEST_SPARKLINE: usize = 24;
 /// Maximum number of labels that a series shows: the newest ones.
 const MOST_LABELS: usize = 12;
 
+/// Maximum number of INVALID records that a series names: the newest ones.
+const MOST_LEFT_OUT: usize = 8;
+
 /// Formats a history: the number of changes first, then each series with its metrics and changes.
 pub fn history_text(view: &HistoryView, style: &Style) -> String {
     let mut canvas = Canvas::new(Style { width: style.width.min(WIDEST), ..*style });
@@ -101,7 +104,9 @@ fn remarks(series: &SeriesView) -> Vec<Line> {
     let left_out: Vec<String> = series.left_out().map(super::RecordView::name).collect();
     if !left_out.is_empty() {
         let number = count(left_out.len() as u64, "INVALID record");
-        lines.push(Line::new("left out", format!("{number}: {}", left_out.join(", "))));
+        let newest = &left_out[left_out.len().saturating_sub(MOST_LEFT_OUT)..];
+        let which = if newest.len() < left_out.len() { ", the newest" } else { "" };
+        lines.push(Line::new("left out", format!("{number}{which}: {}", newest.join(", "))));
     }
     lines
 }
@@ -216,9 +221,9 @@ fn canary(shift: &MachineShift) -> String {
 
 #[cfg(test)]
 mod tests {
-    use analyze::Status;
     use analyze::compare::ChangeInterval;
-    use analyze::history::{Cause, HistoryMetric};
+    use analyze::history::{Cause, ExclusionReason, HistoryMetric};
+    use analyze::{CheckKind, Status};
     use workload::question::RunMetric;
 
     use super::*;
@@ -344,6 +349,24 @@ mod tests {
         let line = labels(&long).unwrap().text;
         assert!(line.starts_with("3 earlier records, v3, v4, "), "{line}");
         assert!(line.ends_with(", v14"), "{line}");
+    }
+
+    #[test]
+    fn newest_records_that_are_left_out_are_named() {
+        let listed = |records: usize| {
+            let invalid = |number: usize| {
+                let left_out = Some(ExclusionReason::Invalid(vec![CheckKind::SendLag]));
+                RecordView { left_out, ..record(number) }
+            };
+            let mut series = series(Cause::Unclear);
+            series.records = (0..records).map(invalid).collect();
+            let lines = remarks(&series);
+            lines.iter().find(|line| line.label == "left out").unwrap().text.clone()
+        };
+        assert_eq!(listed(2), "2 INVALID records: 00.assay, 01.assay");
+        let many = listed(300);
+        assert!(many.starts_with("300 INVALID records, the newest: 292.assay, "), "{many}");
+        assert!(many.ends_with(", 299.assay"), "{many}");
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub fn diagnosis_json(target: Option<&str>, input: &DoctorInput, diagnosis: &Dia
             "host": finding.host,
             "found": doctor::problem(&finding.problem),
             "reason": doctor::importance(&finding.problem),
-            "remedy": doctor::remedy(&finding.problem),
+            "remedy": doctor::remedy(&finding.problem, input),
         })
     });
     let not_possible = diagnosis.not_possible.iter().map(|not| {

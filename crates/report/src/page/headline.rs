@@ -21,7 +21,7 @@ const FEWEST_FOR_P99: u64 = 100;
 const FEW_REQUESTS: u64 = 1_000;
 
 /// Maximum number of answers, and of remarks, before the verdict of a page and in a list.
-const MOST_FIRST: usize = 8;
+pub(crate) const MOST_FIRST: usize = 8;
 
 /// The first lines of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl Headline {
 
 /// Returns all items if they are few; otherwise the first ones, followed by an item that says how
 /// many more there are.
-pub fn first_of<T: Clone>(all: &[T], counted: impl FnOnce(String) -> T) -> Vec<T> {
+pub(crate) fn first_of<T: Clone>(all: &[T], counted: impl FnOnce(String) -> T) -> Vec<T> {
     if all.len() <= MOST_FIRST {
         return all.to_vec();
     }

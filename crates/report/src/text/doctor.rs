@@ -1,13 +1,14 @@
 //! Diagnosis before a run.
 
-use analyze::doctor::{Diagnosis, Finding, NotPossible};
+use analyze::doctor::{Diagnosis, DoctorInput, Finding, NotPossible};
 
 use crate::page::{Line, Tone};
 use crate::text::canvas::{Canvas, Style};
 use crate::words::doctor;
 
-/// Formats the problems that would spoil a run, and the checks that were not possible.
-pub fn diagnosis(diagnosis: &Diagnosis, style: &Style) -> String {
+/// Formats the problems that would spoil a run, and the checks that were not possible. `input` is
+/// the data that was judged.
+pub fn diagnosis(input: &DoctorInput, diagnosis: &Diagnosis, style: &Style) -> String {
     let mut canvas = Canvas::new(*style);
     let tone = match diagnosis.findings.is_empty() {
         true => Tone::Good,
@@ -20,7 +21,7 @@ pub fn diagnosis(diagnosis: &Diagnosis, style: &Style) -> String {
         let text = format!("{}: {}", doctor::problem(problem), doctor::importance(problem));
         let text = doctor::at_host(host.as_deref(), text);
         canvas.lines(0, &[Line::new(*check, text).in_tone(Tone::Doubtful)]);
-        canvas.unwrapped(2, &doctor::remedy(problem));
+        canvas.unwrapped(2, &doctor::remedy(problem, input));
     }
     if !diagnosis.not_possible.is_empty() {
         canvas.gap();

@@ -415,7 +415,7 @@ fn median_change(change: &MedianChange) -> String {
 fn errors(finding: &Failures) -> String {
     match finding {
         Failures::None => "0 requests failed unexpectedly".to_owned(),
-        Failures::Some { job, failed, scheduled, class: _ } => format!(
+        Failures::Some { job, failed, scheduled, .. } => format!(
             "{} of the {} requests of [{job}] failed unexpectedly",
             grouped(*failed),
             grouped(*scheduled)

@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::fmt;
 
 use analyze::doctor::{
-    BufferSetting, Diagnosis, DurableSetting, MissingFact, Problem, SleepCondition,
+    BufferSetting, Diagnosis, DoctorInput, DurableSetting, MissingFact, Problem, SleepCondition,
 };
 
 use base::units::grouped;
+use record::environment::{host, known};
 
 use crate::number::count;
 
@@ -147,8 +148,8 @@ fn risked_loss(setting: DurableSetting) -> &'static str {
     }
 }
 
-/// Returns the command that fixes the problem, or advice.
-pub(crate) fn remedy(problem: &Problem) -> Cow<'static, str> {
+/// Returns the command that fixes the problem, or advice. `input` has the facts of this machine.
+pub(crate) fn remedy(problem: &Problem, input: &DoctorInput) -> Cow<'static, str> {
     let text = match problem {
         Problem::Governor { .. } => "sudo cpupower frequency-set -g performance",
         Problem::Swap { .. } => "sudo swapoff -a && sudo swapon -a",
@@ -167,8 +168,7 @@ pub(crate) fn remedy(problem: &Problem) -> Cow<'static, str> {
         Problem::Timer { late: _, condition } => remedy_of_late_sleeps(*condition),
         Problem::Unreached { .. } => "make it accept connections, or leave it out of the URL",
         Problem::SameProcessors => {
-            "run assay on another machine, or give both their own processors: taskset -apc 0-3 \
-             PID for the server, assay run FILE --cpus 4"
+            return separate_processors(known(&input.host, host::CPU_ALLOWED));
         }
         Problem::NotDurable { setting, .. } => safe_setting(*setting),
         Problem::BufferPool { setting, memory_bytes, .. } => {
@@ -176,6 +176,37 @@ pub(crate) fn remedy(problem: &Problem) -> Cow<'static, str> {
         }
     };
     Cow::Borrowed(text)
+}
+
+/// Returns the remedy for a server on this machine. `usable` is the list of the processors that
+/// this process may use, such as `0-3,6`; `None` if it is unknown.
+fn separate_processors(usable: Option<&str>) -> Cow<'static, str> {
+    const ELSEWHERE: &str = "run assay on another machine";
+    match usable.and_then(without_last_processor) {
+        None => Cow::Borrowed(ELSEWHERE),
+        Some((server, generator)) => Cow::Owned(format!(
+            "{ELSEWHERE}, or give both their own processors: taskset -apc {server} PID for the \
+             server, assay run FILE --cpus {generator}"
+        )),
+    }
+}
+
+/// Splits an ascending list of processors into the list without the last one, and the last one;
+/// `None` if there is only one.
+fn without_last_processor(list: &str) -> Option<(String, u32)> {
+    let (before, range) = match list.rsplit_once(',') {
+        Some((before, range)) => (Some(before), range),
+        None => (None, list),
+    };
+    let (first, last) = range.split_once('-').unwrap_or((range, range));
+    let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
+    let shorter = match last.checked_sub(first)? {
+        0 => None,
+        1 => Some(first.to_string()),
+        _ => Some(format!("{first}-{}", last - 1)),
+    };
+    let others: Vec<&str> = before.into_iter().chain(shorter.as_deref()).collect();
+    (!others.is_empty()).then(|| (others.join(","), last))
 }
 
 /// Returns the remedy for late sleeps.

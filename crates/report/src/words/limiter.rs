@@ -184,6 +184,10 @@ fn generator(finding: &GeneratorLimit) -> String {
                 idle => format!("{full}, while {idle} of {threads} threads had time to spare"),
             }
         }
+        GeneratorLimit::SlowFeed { clients, idle_share } if *clients == 1.0 => format!(
+            "its only client is idle for {} of the time: its input arrives too slowly",
+            percent(*idle_share)
+        ),
         GeneratorLimit::SlowFeed { clients, idle_share } => format!(
             "its {} clients are idle for {} of the time: their input arrives too slowly",
             plain(*clients),

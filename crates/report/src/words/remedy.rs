@@ -3,7 +3,7 @@
 //! The answer prints them below a finding, and `docs/checks.md` begins its advice with them: a test
 //! of the guide compares the two. If a check has several causes, its finding decides the remedy.
 
-use analyze::finding::{Connections, Failures};
+use analyze::finding::{Completeness, Connections, Failures, RunEnd};
 use analyze::{Check, CheckKind, Finding};
 use base::Class;
 
@@ -34,6 +34,18 @@ const RELIEVE_SERVER: &str = "look in the server's log: it lacks space, memory o
 /// The remedy for requests that were not answered in time.
 const WAIT_LONGER: &str = "find out why the server did not answer in time, or give the job a \
                            longer `timeout`";
+
+/// The remedy for programs that failed.
+const CORRECT_PROGRAM: &str = "run the program by hand and correct it, or accept its code, as in \
+                               `error = exit-1`";
+
+/// The remedy for programs that did not end in time.
+const WAIT_LONGER_FOR_PROGRAM: &str = "find out why the program did not end in time, or give the \
+                                       job a longer `timeout`";
+
+/// The remedy for a run that ended as intended, and whose plan in the record cannot be read.
+const READ_PLAN: &str = "read the record with the version of Assay that wrote it; if that version \
+                         cannot read the plan either, report this with the workload file";
 
 /// The checks in the order of the verdict, each with its remedy: an imperative without a period.
 const REMEDIES: [(CheckKind, &str); 32] = [
@@ -179,10 +191,20 @@ pub(crate) fn remedy_at_highest_rate(check: CheckKind) -> Option<&'static str> {
 /// Returns the remedy for the finding of a check, if the check is suspect or invalid.
 pub fn remedy_of(check: &Check) -> Option<&'static str> {
     let of_cause = match &check.finding {
+        Finding::Complete(Completeness::Ended {
+            end: RunEnd::Completed { .. } | RunEnd::EndedByUser,
+            at: _,
+            unread_plan: Some(_),
+        }) => Some(READ_PLAN),
         Finding::Connections(Connections::Missing { refusal: Some(refusal), .. }) => {
             remedy_of_refusal(refusal.class)
         }
-        Finding::Errors(Failures::Some { class: Some(class), .. }) => remedy_of_errors(*class),
+        Finding::Errors(Failures::Some { class: Some(class), runs_program, .. }) => {
+            match runs_program {
+                true => remedy_of_program_errors(*class),
+                false => remedy_of_errors(*class),
+            }
+        }
         _ => None,
     };
     check.status.objects().then(|| of_cause.unwrap_or_else(|| remedy(check.kind)))
@@ -213,6 +235,20 @@ fn remedy_of_errors(class: Class) -> Option<&'static str> {
         Class::Server => Some(RELIEVE_SERVER),
         Class::TooManyConnections => Some(remedy(CheckKind::Connections)),
         Class::WrongResult => Some(remedy(CheckKind::WrongResults)),
+    }
+}
+
+/// Returns the remedy for errors of programs that are mostly of this class.
+fn remedy_of_program_errors(class: Class) -> Option<&'static str> {
+    match class {
+        Class::Server => Some(CORRECT_PROGRAM),
+        Class::Timeout => Some(WAIT_LONGER_FOR_PROGRAM),
+        Class::Statement
+        | Class::Constraint
+        | Class::Conflict
+        | Class::Disconnect
+        | Class::TooManyConnections
+        | Class::WrongResult => remedy_of_errors(class),
     }
 }
 
@@ -268,9 +304,9 @@ mod tests {
 
     #[test]
     fn remedy_for_errors_follows_from_their_class() {
-        let remedy_with = |class: Option<Class>| {
+        let remedy_with = |class: Option<Class>, runs_program: bool| {
             let job = "read".to_owned();
-            let failed = Failures::Some { job, failed: 20, scheduled: 20, class };
+            let failed = Failures::Some { job, failed: 20, scheduled: 20, class, runs_program };
             let judged = Check {
                 kind: CheckKind::Errors,
                 status: Status::Invalid,
@@ -282,7 +318,7 @@ mod tests {
             remedy_of(&judged).expect("a remedy")
         };
         let usual = remedy(CheckKind::Errors);
-        assert_eq!(remedy_with(None), usual);
+        assert_eq!(remedy_with(None, false), usual);
         for class in Class::ALL {
             let words = match class {
                 Class::Statement | Class::Constraint | Class::Conflict => usual,
@@ -292,10 +328,39 @@ mod tests {
                 Class::Server => "lacks space",
                 Class::WrongResult => "`expect-rows`",
             };
-            let remedy = remedy_with(Some(class));
+            let remedy = remedy_with(Some(class), false);
             assert!(remedy.contains(words), "{class:?}: {remedy}");
             assert!(remedy.chars().count() <= LONGEST, "{class:?}");
         }
+        for (class, words) in [
+            (Class::Server, "run the program by hand"),
+            (Class::Timeout, "the program did not end"),
+        ] {
+            let remedy = remedy_with(Some(class), true);
+            assert!(remedy.contains(words), "{class:?}: {remedy}");
+            assert!(remedy.chars().count() <= LONGEST, "{class:?}");
+        }
+    }
+
+    #[test]
+    fn remedy_for_an_unread_plan_is_not_to_repeat_a_complete_run() {
+        let remedy_with = |end: RunEnd| {
+            let unread_plan = Some("it is empty".to_owned());
+            let check = Check {
+                kind: CheckKind::Complete,
+                status: Status::Suspect,
+                value: None,
+                limit: None,
+                unit: Unit::Seconds,
+                finding: Finding::Complete(Completeness::Ended { end, at: None, unread_plan }),
+            };
+            remedy_of(&check).expect("a remedy")
+        };
+        let remedy = remedy_with(RunEnd::Completed { exhausted: None });
+        assert!(remedy.contains("cannot read the plan"), "{remedy}");
+        assert!(remedy.chars().count() <= LONGEST);
+        assert_eq!(remedy_with(RunEnd::EndedByUser), remedy);
+        assert!(remedy_with(RunEnd::Interrupted).starts_with("run it again"));
     }
 
     #[test]

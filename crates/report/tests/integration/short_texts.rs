@@ -231,7 +231,7 @@ fn faults_of_loads_are_in_the_answer_of_their_jobs() {
     let mut case = cases::open();
     case.evidence.loads = cases::loads().evidence.loads;
     let said = text_on_one_line(&case.view());
-    assert!(said.contains("orders was filled by inserts, which is slower"), "{said}");
+    assert!(said.contains("orders was filled by inserts, which is the slower"), "{said}");
     assert!(said.contains("Incomplete data for sessions while accounts was filled"), "{said}");
     assert!(!said.contains("100,000"), "a table that was filled is left out: {said}");
 }

@@ -1,6 +1,6 @@
 //! One check of a file, from its sections to a plan.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use base::{Diagnostic, Seed, Severity, TargetKind};
 
@@ -11,12 +11,16 @@ use super::name::bracketed;
 use super::overrides::Overrides;
 use super::parameter_uses::ParameterUses;
 use super::role::Membership;
+use crate::expr::InsertedText;
 use crate::folder::Folder;
 use crate::generate::{Points, Tables};
-use crate::plan::{Hidden, Job, Observe, Plan, is_job_or_part};
-use crate::read::File;
+use crate::plan::{Hidden, Job, Observe, Plan, names_of_wholes};
+use crate::read::{File, Section};
 use crate::sink::Sink;
 use crate::wording;
+
+/// Maximum number of jobs and parts of mixes together. Each takes megabytes of memory in a run.
+const MOST_JOBS_AND_PARTS: usize = 10_000;
 
 /// The result of checking a file.
 pub(super) struct CheckResult {
@@ -48,8 +52,9 @@ pub(super) fn check_as_given(
         seed: Seed::default(),
         targets: Vec::new(),
         parts: 0,
+        inserted: InsertedText::default(),
         offered_per_s: 0.0,
-        results_files: Vec::new(),
+        results_files: HashMap::new(),
         trace_bytes: 0,
         polygon_points: Points::NoTable,
         tables: Tables::new(folder),
@@ -96,6 +101,7 @@ impl<'f> Checker<'f> {
         };
         self.targets(&sections);
         let mixes = self.mixes(&sections);
+        let mut jobs_and_parts = 0;
         for (kind, section) in &sections {
             match kind {
                 Kind::Observe => plan.observe = self.observe(section),
@@ -104,8 +110,14 @@ impl<'f> Checker<'f> {
                 Kind::Load(table) => plan.loads.push(self.load(section, table)),
                 Kind::Job if mixes.runs_only_in_mixes(section) => {}
                 Kind::Job => {
+                    let parts = mixes.parts(section);
+                    jobs_and_parts += 1 + parts.len();
+                    if jobs_and_parts > MOST_JOBS_AND_PARTS {
+                        self.sink.error(|| too_many_jobs(section));
+                        break;
+                    }
                     let mut job = self.job(section, &global);
-                    for part in mixes.parts(section) {
+                    for part in parts {
                         let membership = Membership {
                             mix: section,
                             weight: part.weight,
@@ -129,19 +141,26 @@ impl<'f> Checker<'f> {
         plan
     }
 
-    /// Reports a plan whose text is too large for a workload file: the text is stored in the record
-    /// and parsed again from there.
+    /// Reports a plan whose text is not a workload file, for example because it is too large: the
+    /// text is stored in the record and parsed again from there.
     fn printable(&mut self, plan: &Plan) {
         let (_, found) = crate::read::parse(&plan.to_text());
         if let Some(first) = found.into_iter().find(|found| found.severity == Severity::Error) {
-            let message =
-                format!("the plan of this file would be too large to record: {}", first.message);
-            self.sink.error(|| {
-                wording::error(None, message).help(
+            // Only errors about the size of a file have no place in it.
+            let (why, help) = match first.span {
+                None => (
+                    "would be too large to record",
                     "use long parameters less often, and give data in a `[load TABLE]` section or \
                      in a file with `csv(…)`",
-                )
-            });
+                ),
+                Some(_) => (
+                    "cannot be recorded",
+                    "write the values of its parameters without line ends and other control \
+                     characters",
+                ),
+            };
+            let message = format!("the plan of this file {why}: {}", first.message);
+            self.sink.error(|| wording::error(None, message).help(help));
         }
     }
 
@@ -151,11 +170,11 @@ impl<'f> Checker<'f> {
     /// two apart. Otherwise it is a warning: metrics and conditions of `[m]` then include the
     /// requests of `[m/a]`.
     fn report_names_of_parts(&mut self, plan: &Plan) {
+        let by_name: HashMap<&str, &Job> = plan.jobs.iter().map(|job| (job.name(), job)).collect();
         for job in &plan.jobs {
-            let is_whole = |other: &&Job| {
-                other.name() != job.name() && is_job_or_part(job.name(), other.name())
+            let Some(whole) = names_of_wholes(job.name()).find_map(|name| by_name.get(name)) else {
+                continue;
             };
-            let Some(whole) = plan.jobs.iter().find(is_whole) else { continue };
             let [name, of] = [job, whole].map(|it| bracketed(it.name()));
             let message = format!("{name} has the name of a part of {of}");
             let span = job.requests.span;
@@ -184,4 +203,10 @@ impl<'f> Checker<'f> {
             });
         }
     }
+}
+
+fn too_many_jobs(section: &Section<'_>) -> Diagnostic {
+    let most = base::units::grouped(MOST_JOBS_AND_PARTS as u64);
+    let message = format!("the file has more than {most} jobs and parts of mixes");
+    Diagnostic::error(section.span, message).help("name fewer sections in its mixes")
 }

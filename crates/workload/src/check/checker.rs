@@ -1,13 +1,15 @@
 //! State that the checks of all sections share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
 use base::{Diagnostic, Dialect, Seed};
 
 use super::overrides::Overrides;
 use super::parameter_uses::ParameterUses;
-use crate::expr::{Compiled, ExprContext, InvalidExpr, NO_VARIABLES, Position, Scope, Variables};
+use crate::expr::{
+    Compiled, ExprContext, InsertedText, InvalidExpr, NO_VARIABLES, Position, Scope, Variables,
+};
 use crate::folder::Folder;
 use crate::generate::{Points, Tables};
 use crate::plan::{NamedTarget, Plan};
@@ -32,10 +34,12 @@ pub(super) struct Checker<'f> {
     pub(super) targets: Vec<NamedTarget>,
     /// Number of nodes (values, operators and calls) in all expressions of the file so far.
     pub(super) parts: usize,
+    /// Size of the parameters and of the texts inserted so far.
+    pub(super) inserted: InsertedText,
     /// Sum of the highest rates of the jobs so far, in requests per second.
     pub(super) offered_per_s: f64,
-    /// The results files of the jobs so far, with the names of these jobs.
-    pub(super) results_files: Vec<(String, PathBuf)>,
+    /// The results files of the jobs so far, each with the name of its job.
+    pub(super) results_files: HashMap<PathBuf, String>,
     /// Size of the traces so far in the printed plan, in bytes.
     pub(super) trace_bytes: usize,
     /// Number of rows of the only table with a column that uses `point()`: the default by which
@@ -98,6 +102,12 @@ impl<'f> Checker<'f> {
     /// Returns the scope of an expression whose value must be known before the run; `what` names
     /// the expression in messages.
     pub(super) fn fixed_scope<'s>(&'s self, what: &'s str) -> Scope<'s> {
+        // The value of a key is parsed, and its text is not kept.
+        Scope { inserted: None, ..self.scope(&NO_VARIABLES, ExprContext::Fixed(what)) }
+    }
+
+    /// Returns the scope of a constant in a statement that runs once; `what` names its section.
+    pub(super) fn constant_scope<'s>(&'s self, what: &'s str) -> Scope<'s> {
         self.scope(&NO_VARIABLES, ExprContext::Fixed(what))
     }
 
@@ -112,6 +122,7 @@ impl<'f> Checker<'f> {
             context,
             points: self.polygon_points,
             tables: Some(&self.tables),
+            inserted: Some(&self.inserted),
         }
     }
 

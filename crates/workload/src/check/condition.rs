@@ -1,6 +1,8 @@
 //! Conditions that a job is judged by: `slo = p99 < 30ms, failed < 0.1%` in a job or in
 //! `[threshold]`.
 
+use std::collections::HashMap;
+
 use base::Diagnostic;
 use base::units::{Decimal, parse_decimal, parse_duration};
 
@@ -11,16 +13,13 @@ use crate::keys::SectionKind;
 use crate::plan::{JobOrPart, Metric, Plan, Side, Slo, Statistic};
 use crate::read::{Excerpt, Section, section_name};
 use crate::sink::Sink;
-use crate::wording::{nearest, quoted, suggested_duration};
+use crate::wording::{MOST_LISTED, nearest, quoted, suggested_duration};
 
 /// Names of metrics, for did-you-mean hints.
 const METRICS: &[&str] = &["mean", "max", "throughput", "failed", "service.mean", "service.max"];
 
 /// Maximum number of conditions per job.
 const MOST_CONDITIONS: usize = 1_000;
-
-/// Maximum number of jobs that a message names.
-const MOST_LISTED: usize = 10;
 
 const HELP: &str = "metrics are p50, p99.9 or any quantile, mean, max, service.p99, \
                     service.mean,\nservice.max, throughput and failed";
@@ -71,8 +70,8 @@ impl<'p> NamedSlo<'p> {
     /// # Errors
     /// There is no such job, or the condition names no job and the plan does not have exactly one.
     pub(crate) fn judged_job(&self, plan: &Plan) -> Result<String, Diagnostic> {
-        let jobs: Vec<JobOrPart<'_>> = plan.jobs_and_parts().collect();
-        Ok(jobs[judged_index(self, &jobs)?].name().to_owned())
+        let jobs = JudgedJobs::of(plan);
+        Ok(jobs.all[jobs.index(self)?].name().to_owned())
     }
 }
 
@@ -95,14 +94,16 @@ impl<'f> Checker<'f> {
     /// Assigns the conditions of `[threshold]` to the jobs that they name.
     pub(super) fn thresholds(&mut self, section: &'f Section<'f>, plan: &mut Plan) {
         let fields = self.fields(&section.entries, SectionKind::Threshold, "in [threshold]");
+        let mut slos: Vec<Vec<Slo>> =
+            plan.requests_mut().map(|requests| std::mem::take(&mut requests.slos)).collect();
+        let jobs = JudgedJobs::of(plan);
         self.conditions(&fields, |condition| {
-            let jobs: Vec<JobOrPart<'_>> = plan.jobs_and_parts().collect();
-            let place = judged_index(&condition, &jobs)?;
-            match plan.requests_mut().nth(place) {
-                Some(requests) => add_to_job(&mut requests.slos, condition),
-                None => Ok(()),
-            }
+            let index = jobs.index(&condition)?;
+            add_to_job(&mut slos[index], condition)
         });
+        for (requests, slos) in plan.requests_mut().zip(slos) {
+            requests.slos = slos;
+        }
     }
 
     /// Calls `each` with every condition that can be parsed, and reports all errors.
@@ -140,34 +141,48 @@ fn add_to_job(slos: &mut Vec<Slo>, condition: NamedSlo<'_>) -> Result<(), Diagno
     Ok(())
 }
 
-/// Returns the index of the job or part that a condition of `[threshold]` judges: the one named in
-/// parentheses, or the only job of the file.
-fn judged_index(condition: &NamedSlo<'_>, jobs: &[JobOrPart<'_>]) -> Result<usize, Diagnostic> {
-    let names = || jobs.iter().map(|job| job.name());
-    let Some(suffix) = condition.suffix else {
-        return match names().next() {
-            Some(_) if jobs.len() == 1 => Ok(0),
-            Some(first) => Err(missing_job_name(condition, first)),
-            None => Err(condition.place.error("the file has no job that could be judged")),
+/// The jobs and parts of a plan that conditions may judge.
+struct JudgedJobs<'p> {
+    all: Vec<JobOrPart<'p>>,
+    by_name: HashMap<&'p str, usize>,
+}
+
+impl<'p> JudgedJobs<'p> {
+    fn of(plan: &'p Plan) -> JudgedJobs<'p> {
+        let all: Vec<JobOrPart<'p>> = plan.jobs_and_parts().collect();
+        let by_name = all.iter().enumerate().map(|(index, job)| (job.name(), index)).collect();
+        JudgedJobs { all, by_name }
+    }
+
+    /// Returns the index of the job or part that a condition of `[threshold]` judges: the one named
+    /// in parentheses, or the only job of the file.
+    fn index(&self, condition: &NamedSlo<'_>) -> Result<usize, Diagnostic> {
+        let names = || self.all.iter().map(|job| job.name());
+        let Some(suffix) = condition.suffix else {
+            return match names().next() {
+                Some(_) if self.all.len() == 1 => Ok(0),
+                Some(first) => Err(missing_job_name(condition, first)),
+                None => Err(condition.place.error("the file has no job that could be judged")),
+            };
         };
-    };
-    let named = in_parentheses(suffix);
-    let name = section_name(named.text());
-    if let Some(place) = names().position(|other| other == name) {
-        return Ok(place);
-    }
-    let error = named.error(format!("there is no job {}", bracketed(named.text())));
-    if let Some(part) = jobs.iter().find(|job| job.section() == name) {
-        return Err(error.did_you_mean(Some(part.name())));
-    }
-    Err(match nearest(&name, names()) {
-        Some(near) => error.did_you_mean(Some(near)),
-        None if jobs.is_empty() => error,
-        None => {
-            let listed: Vec<String> = names().take(MOST_LISTED).map(bracketed).collect();
-            error.help(format!("jobs of this file are {}", listed.join(", ")))
+        let named = in_parentheses(suffix);
+        let name = section_name(named.text());
+        if let Some(index) = self.by_name.get(name.as_str()) {
+            return Ok(*index);
         }
-    })
+        let error = named.error(format!("there is no job {}", bracketed(named.text())));
+        if let Some(part) = self.all.iter().find(|job| job.section() == name) {
+            return Err(error.did_you_mean(Some(part.name())));
+        }
+        Err(match nearest(&name, names()) {
+            Some(near) => error.did_you_mean(Some(near)),
+            None if self.all.is_empty() => error,
+            None => {
+                let listed: Vec<String> = names().take(MOST_LISTED).map(bracketed).collect();
+                error.help(format!("jobs of this file are {}", listed.join(", ")))
+            }
+        })
+    }
 }
 
 fn missing_job_name(condition: &NamedSlo<'_>, first: &str) -> Diagnostic {

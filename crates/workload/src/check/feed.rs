@@ -39,7 +39,11 @@ impl<'f> Checker<'f> {
     }
 
     fn feed_of(&mut self, entry: &'f Entry<'f>, format: Format, per_request: u32) -> Option<Feed> {
-        let file = self.file_name(entry)?;
+        let example = match format {
+            Format::Log => "query-log-file = query.log",
+            Format::Csv { .. } => "query-args-file = users.csv",
+        };
+        let file = self.recorded_file_name(entry, example)?;
         if self.folder.is_known_missing(&file) {
             let (why, help) = unreadable(&file, usize::MAX, &ErrorKind::NotFound.into());
             self.sink.error(|| entry.value().error(why).help(help));

@@ -47,7 +47,7 @@ impl<'f> Checker<'f> {
     pub(super) fn global(&mut self) -> Global {
         let whereabouts = "above the first section";
         let mut written = self.fields(&self.file.globals, SectionKind::Global, whereabouts);
-        self.drop_unset(&mut written);
+        self.drop_unset(&mut written, true);
         let overriding = self.fields(self.globals, SectionKind::Global, whereabouts);
         let lines = GlobalLines { written, overriding };
         let seed = self

@@ -116,7 +116,7 @@ impl<'f> Checker<'f> {
         let mut fields =
             self.fields_in(dialect, &section.entries, SectionKind::Job, &location_text);
         let has_records = fields.one("query-args-file").is_some();
-        self.drop_unset(&mut fields);
+        self.drop_unset(&mut fields, role.runs_alone());
         let clients = self.job_clients(&fields, matches!(role, Role::Part(_)));
         let mut variables = Variables::new();
         let scope = JobScope {
@@ -126,14 +126,16 @@ impl<'f> Checker<'f> {
             has_records,
             variables: &NO_VARIABLES,
         };
-        let lets = self.lets(&fields, scope, &mut variables);
-        let scope = JobScope { variables: &variables, ..scope };
-        let flow = self.flow(&fields, scope);
-        self.no_retry_of_separate_statements(&fields, &flow, role, dialect);
-        let (target, statements) = self.target_and_statements(&fields, section, scope);
-        let feed = self.feed(&fields, &flow, &statements);
         let transaction = self.choice(&fields, SectionKind::Job, "transaction", [true, false]);
         let transaction = transaction.unwrap_or(false);
+        let before = self.inserted.enter(&section.name);
+        let lets = self.lets(&fields, scope, &mut variables);
+        let scope = JobScope { variables: &variables, ..scope };
+        let flow = self.flow(&fields, scope, transaction);
+        self.no_retry_of_separate_statements(&fields, &flow, role, dialect);
+        let (target, statements) = self.target_and_statements(&fields, section, scope);
+        self.inserted.leave(before);
+        let feed = self.feed(&fields, &flow, &statements);
         let pipeline = self.pipeline(&fields, transaction && flow == Flow::Together);
         let own = self.codes(&fields).into_iter();
         let mut accepted = global.accepted.clone();
@@ -201,12 +203,14 @@ impl<'f> Checker<'f> {
     }
 
     /// Returns the way in which the statements of a request run: together, separately, or as a
-    /// session.
-    fn flow(&mut self, fields: &Fields<'f>, scope: JobScope<'_>) -> Flow {
+    /// session. `transaction` is true if they are a transaction.
+    fn flow(&mut self, fields: &Fields<'f>, scope: JobScope<'_>, transaction: bool) -> Flow {
         let separately = self.choice(fields, SectionKind::Job, "multi-query-mode", [()]).is_some();
         let is_session =
             self.choice(fields, SectionKind::Job, "session", [true, false]) == Some(true);
-        let conflict = ["transaction", "session"].into_iter().find_map(|key| fields.one(key));
+        let together = [("transaction", transaction), ("session", is_session)];
+        let conflict = together.iter().find(|(_, is_set)| *is_set);
+        let conflict = conflict.and_then(|(key, _)| fields.one(key));
         if let (true, Some(entry)) = (separately, conflict) {
             self.sink.error(|| {
                 let name = quoted(entry.key().text());
@@ -327,31 +331,25 @@ impl<'f> Checker<'f> {
     /// the same file.
     fn results(&mut self, fields: &Fields<'f>, job: &str) -> Option<String> {
         let entry = fields.one("query-results-file")?;
-        let resolved = self.resolved(entry)?;
-        let path = resolved.excerpt();
-        if !is_path(path.text()) {
-            self.sink.error(|| {
-                let message = format!("{} is not the name of a file", quoted(path.text()));
-                entry.value().error(message).help("write `query-results-file = found.csv`")
-            });
-            return None;
-        }
-        let parts = Path::new(path.text()).components();
+        let path = self.recorded_file_name(entry, "query-results-file = found.csv")?;
+        let parts = Path::new(&path).components();
         let file: PathBuf = parts.filter(|part| *part != Component::CurDir).collect();
-        match self.results_files.iter().find(|(_, known)| *known == file) {
-            Some((other, _)) => {
+        match self.results_files.get(&file) {
+            Some(other) => {
                 let message = format!(
                     "the results of {} and of {} would go to one file, {}",
                     bracketed(other),
                     bracketed(job),
-                    quoted(path.text())
+                    quoted(&path)
                 );
                 let help = "give each job a file of its own: they would overwrite each other";
                 self.sink.error(|| entry.value().error(message).help(help));
             }
-            None => self.results_files.push((job.to_owned(), file)),
+            None => {
+                self.results_files.insert(file, job.to_owned());
+            }
         }
-        Some(path.text().to_owned())
+        Some(path)
     }
 
     /// Returns the start and the end of the job within the run.
@@ -531,18 +529,6 @@ impl Node {
             },
         }
     }
-}
-
-/// Returns true if a text can be the path of a file and can be written in a workload file.
-fn is_path(text: &str) -> bool {
-    let mut before = ' ';
-    let begins_comment = text.chars().any(|character| {
-        let begins = character == ';' && before.is_whitespace();
-        before = character;
-        begins
-    });
-    let is_odd = begins_comment || text.ends_with('\\') || text.contains(char::is_control);
-    !text.is_empty() && !is_odd
 }
 
 fn longest_of(values: &[Node], lets: &[u64]) -> u64 {

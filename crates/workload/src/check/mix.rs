@@ -1,5 +1,7 @@
 //! Mixes: `mix = NAME: 80, NAME: 20`, sections that share the requests of one job by weight.
 
+use std::collections::{BTreeMap, HashMap, HashSet};
+
 use base::Diagnostic;
 
 use super::checker::Checker;
@@ -21,7 +23,10 @@ const MOST_PARTS: usize = 1_000;
 /// All mixes of a file.
 #[derive(Default)]
 pub(super) struct Mixes<'f> {
-    mixes: Vec<(&'f Section<'f>, Vec<Part<'f>>)>,
+    /// The parts of each mix, by the name of its section.
+    parts: HashMap<&'f str, Vec<Part<'f>>>,
+    /// The names of the sections that run only as parts of mixes.
+    only_in_mixes: HashSet<&'f str>,
 }
 
 /// A section in a mix.
@@ -34,18 +39,25 @@ pub(super) struct Part<'f> {
 }
 
 impl<'f> Mixes<'f> {
+    fn add(&mut self, mix: &'f Section<'f>, parts: Vec<Part<'f>>) {
+        let without_pacing = parts.iter().filter(|part| !part.has_pacing);
+        self.only_in_mixes.extend(without_pacing.map(|part| part.section.name.as_str()));
+        self.parts.insert(&mix.name, parts);
+    }
+
     /// Returns the parts of a mix; empty if the section is not a mix.
-    pub(super) fn parts(&self, section: &Section<'_>) -> Vec<Part<'f>> {
-        let own = self.mixes.iter().find(|(mix, _)| std::ptr::eq(*mix, section));
-        own.map(|(_, parts)| parts.clone()).unwrap_or_default()
+    pub(super) fn parts(&self, section: &Section<'_>) -> &[Part<'f>] {
+        self.parts.get(section.name.as_str()).map_or(&[], Vec::as_slice)
     }
 
     /// Returns true if a section runs only as a part of mixes.
     pub(super) fn runs_only_in_mixes(&self, section: &Section<'_>) -> bool {
-        let parts = self.mixes.iter().flat_map(|(_, parts)| parts);
-        parts.into_iter().any(|part| std::ptr::eq(part.section, section) && !part.has_pacing)
+        self.only_in_mixes.contains(section.name.as_str())
     }
 }
+
+/// The jobs of a file by their names.
+type Jobs<'f> = BTreeMap<&'f str, &'f Section<'f>>;
 
 impl<'f> Checker<'f> {
     /// Returns the line that sets a key of a section for the section's target, if there is one.
@@ -58,11 +70,12 @@ impl<'f> Checker<'f> {
         let is_job = |(kind, _): &&(Kind<'f>, &'f Section<'f>)| *kind == Kind::Job;
         let jobs: Vec<&'f Section<'f>> =
             sections.iter().filter(is_job).map(|(_, section)| *section).collect();
+        let by_name = jobs.iter().map(|job| (job.name.as_str(), *job)).collect();
         let mut mixes = Mixes::default();
-        for section in &jobs {
+        for section in jobs {
             if let Some(entry) = self.line(section, "mix") {
-                let parts = self.portions(section, entry, &jobs);
-                mixes.mixes.push((section, parts));
+                let parts = self.portions(section, entry, &by_name);
+                mixes.add(section, parts);
             }
         }
         mixes
@@ -72,7 +85,7 @@ impl<'f> Checker<'f> {
         &mut self,
         mix: &Section<'_>,
         entry: &'f Entry<'f>,
-        jobs: &[&'f Section<'f>],
+        jobs: &Jobs<'f>,
     ) -> Vec<Part<'f>> {
         let mut parts: Vec<Part<'f>> = Vec::new();
         if entry.value().text().is_empty() {
@@ -147,12 +160,9 @@ impl<'f> Checker<'f> {
         &self,
         mix: &Section<'_>,
         item: Excerpt<'_>,
-        jobs: &[&'f Section<'f>],
+        jobs: &Jobs<'f>,
     ) -> Result<Part<'f>, Box<Diagnostic>> {
-        let find = |name: Excerpt<'_>| {
-            let wanted = section_name(name.text());
-            jobs.iter().find(|job| job.name == wanted).copied()
-        };
+        let find = |name: Excerpt<'_>| jobs.get(&*section_name(name.text())).copied();
         // The name itself may have a colon.
         let (name, weight) = match item.text().rfind(':').filter(|_| find(item).is_none()) {
             Some(colon) => {
@@ -182,7 +192,7 @@ impl<'f> Checker<'f> {
             },
         };
         let Some(section) = find(name) else {
-            let others = jobs.iter().filter(|job| self.line(job, "mix").is_none());
+            let others = jobs.values().filter(|job| self.line(job, "mix").is_none());
             let names = others.map(|job| job.name.as_str());
             let error = name.error(format!("there is no job {}", bracketed(name.text())));
             return Err(Box::new(match nearest(name.text(), names) {

@@ -18,6 +18,24 @@ impl<'f> Checker<'f> {
         Some(self.resolved(entry)?.excerpt().text().to_owned())
     }
 
+    /// Returns the name of a file that the plan in the record names, too. Reports a name that a
+    /// workload file cannot hold; `example` is a line with another name.
+    pub(super) fn recorded_file_name(
+        &mut self,
+        entry: &'f Entry<'f>,
+        example: &str,
+    ) -> Option<String> {
+        let name = self.file_name(entry)?;
+        if is_path(&name) {
+            return Some(name);
+        }
+        self.sink.error(|| {
+            let message = format!("{} is not the name of a file", quoted(&name));
+            entry.value().error(message).help(format!("write `{example}`"))
+        });
+        None
+    }
+
     /// Reads the file that a key names; `None` if an error was reported.
     pub(super) fn file_of_key(&mut self, entry: &'f Entry<'f>) -> Option<ReferencedFile> {
         let name = self.file_name(entry)?;
@@ -60,6 +78,9 @@ impl<'f> Checker<'f> {
         dialect: Dialect,
         mut make: impl FnMut(&mut Checker<'f>, Excerpt<'_>) -> Vec<Piece>,
     ) -> Vec<(Vec<Piece>, ScriptLine)> {
+        if self.inserted.is_full() {
+            return Vec::new();
+        }
         let Some(script) = self.file_of_key(entry) else { return Vec::new() };
         let text = Rc::clone(&script.text);
         if let Some(odd) = text.find(|c: char| c.is_ascii_control() && !"\t\r\n".contains(c)) {
@@ -90,4 +111,16 @@ impl<'f> Checker<'f> {
         self.sink.set_file(None);
         statements
     }
+}
+
+/// Returns true if a text can be the path of a file and can be written in a workload file.
+fn is_path(text: &str) -> bool {
+    let mut before = ' ';
+    let begins_comment = text.chars().any(|character| {
+        let begins = character == ';' && before.is_whitespace();
+        before = character;
+        begins
+    });
+    let is_odd = begins_comment || text.ends_with('\\') || text.contains(char::is_control);
+    !text.is_empty() && !is_odd
 }

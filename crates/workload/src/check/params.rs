@@ -42,6 +42,11 @@ impl UnresolvedParam<'_> {
             None => self.entry.value(),
         }
     }
+
+    /// Returns the place for errors about the length of the value.
+    fn place(&self) -> Excerpt<'_> {
+        if self.replacement.is_some() { self.value() } else { self.entry.key() }
+    }
 }
 
 impl<'f> Checker<'f> {
@@ -139,13 +144,24 @@ impl Resolver<'_, '_> {
         self.chain.push(place);
         let references = self.resolve_references(raw);
         self.chain.pop();
-        let constant = references.and_then(|()| constant(raw, &self.checker.params));
+        let constant = references.and_then(|()| self.constant(raw));
         let constant = constant.map_err(|InvalidExpr(diagnostic)| {
             if let Some(diagnostic) = diagnostic {
                 self.checker.sink.error(|| *diagnostic);
             }
         });
         self.checker.params.insert(raw.name.to_owned(), constant.ok());
+    }
+
+    /// Returns the value of a parameter whose references are resolved, and adds it to the total.
+    fn constant(&self, raw: &UnresolvedParam<'_>) -> Result<Constant, InvalidExpr> {
+        let inserted = &self.checker.inserted;
+        if inserted.is_full() {
+            return Err(InvalidExpr(None));
+        }
+        let constant = constant(raw, &self.checker.params)?;
+        inserted.add_constant(&constant, raw.place())?;
+        Ok(constant)
     }
 
     /// Resolves all parameters that this one refers to.
@@ -203,8 +219,15 @@ fn constant(
 ) -> Result<Constant, InvalidExpr> {
     let value = raw.value();
     let context = ExprContext::Fixed("a parameter");
-    let scope =
-        Scope { params, variables: &NO_VARIABLES, context, points: Points::NoTable, tables: None };
+    let scope = Scope {
+        params,
+        variables: &NO_VARIABLES,
+        context,
+        points: Points::NoTable,
+        tables: None,
+        // The whole value is counted.
+        inserted: None,
+    };
     if value.text().is_empty() {
         return Err(value
             .error(format!("the parameter `{}` has no value", raw.name))
@@ -328,8 +351,7 @@ fn too_many_bytes(raw: &UnresolvedParam<'_>, bytes: usize) -> Diagnostic {
         quoted(raw.name),
         grouped(bytes as u64)
     );
-    let place = if raw.replacement.is_some() { raw.value() } else { raw.entry.key() };
-    place.error(message).help(
+    raw.place().error(message).help(
         "take long texts from a file with `csv(…)`, or let `text(…)` make them for each request",
     )
 }

@@ -11,6 +11,16 @@ pub(super) enum Role<'m> {
     Part(Membership<'m>),
 }
 
+impl Role<'_> {
+    /// Returns true if the section runs on its own, possibly also as a part of a mix.
+    pub(super) fn runs_alone(self) -> bool {
+        match self {
+            Role::Standalone => true,
+            Role::Part(membership) => membership.also_runs_alone,
+        }
+    }
+}
+
 /// The mix that a section is a part of.
 #[derive(Clone, Copy)]
 pub(super) struct Membership<'m> {

@@ -140,6 +140,9 @@ impl<'f> Checker<'f> {
     pub(super) fn statement(&mut self, source: Excerpt<'_>, binding: Binding<'_>) -> Vec<Piece> {
         let scan = self.scan(source, binding, ValuePositions::Written);
         self.scan_problems(source, &scan);
+        if let Err(refused) = self.inserted.add(literal_bytes(&scan), source) {
+            self.report_invalid(refused);
+        }
         let mut assembly = StatementBuilder::default();
         for fragment in scan.fragments {
             match fragment {
@@ -247,7 +250,7 @@ impl<'f> Checker<'f> {
             Binding::Bound { scope, .. } | Binding::Shell(scope) => {
                 self.request_scope(scope, ordinal)
             }
-            Binding::Constant(what) => self.fixed_scope(what),
+            Binding::Constant(what) => self.constant_scope(what),
         }
     }
 
@@ -437,6 +440,15 @@ fn raw_argument<'a>(source: Excerpt<'_>, ast: &'a Ast) -> Result<Option<&'a Ast>
             .error("`raw` takes one argument")
             .help("write `${raw(table)}`")),
     }
+}
+
+/// Returns the size of the literal text of a statement, in bytes.
+fn literal_bytes(scan: &Scan) -> usize {
+    let length = |fragment: &Fragment| match fragment {
+        Fragment::Text(range) => range.len(),
+        Fragment::Dollar | Fragment::Placeholder(..) | Fragment::Braced { .. } => 0,
+    };
+    scan.fragments.iter().map(length).sum()
 }
 
 /// Removes white space at both ends, and texts that consist of white space only.

@@ -28,14 +28,21 @@ const NEGATIVE: &[(&str, &str)] = &[
     ("stop", "the job does not end before the run: leave the key out"),
 ];
 
+/// The consequence in a section that does not run alone: its pacing is that of the mix.
+const ONLY_IN_MIX: &str = "the section runs only as a part of the mix";
+
 impl<'f> Checker<'f> {
-    /// Removes lines that set nothing.
-    pub(super) fn drop_unset(&mut self, fields: &mut Fields<'f>) {
-        for (name, consequence) in ZERO {
+    /// Removes lines that set nothing. `runs_alone` is false for a section that runs only as a part
+    /// of a mix.
+    pub(super) fn drop_unset(&mut self, fields: &mut Fields<'f>, runs_alone: bool) {
+        let in_role = |consequence| if runs_alone { consequence } else { ONLY_IN_MIX };
+        for &(name, consequence) in ZERO {
+            let consequence = in_role(consequence);
             let is_zero = |text: &str| is_zero(name, text);
             self.drop_where(fields, name, is_zero, "is zero, which counts as not set", consequence);
         }
-        for (name, consequence) in NEGATIVE {
+        for &(name, consequence) in NEGATIVE {
+            let consequence = in_role(consequence);
             let is_negative = |text: &str| parse_duration(text) == Err(UnitError::Negative);
             self.drop_where(
                 fields,

@@ -56,7 +56,12 @@ impl<'c> Compiler<'c> {
             return Ok(Compiled::Dynamic(Node::Variable(place), kind));
         }
         match self.scope.params.get(name.text()) {
-            Some(Some(constant)) => Ok(Compiled::Constant(constant.clone())),
+            Some(Some(constant)) => {
+                if let Some(inserted) = self.scope.inserted {
+                    inserted.add_constant(constant, name)?;
+                }
+                Ok(Compiled::Constant(constant.clone()))
+            }
             Some(None) => Err(InvalidExpr(None)),
             None => Err(self.unknown_name(name).into()),
         }

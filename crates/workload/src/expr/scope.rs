@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use base::Seed;
 
+use super::inserted::InsertedText;
 use super::variables::Variables;
 use crate::generate::{Points, Tables};
 use crate::value::Constant;
@@ -22,6 +23,9 @@ pub(crate) struct Scope<'s> {
     pub(crate) points: Points,
     /// The CSV files of the workload; `None` where generators are not allowed.
     pub(crate) tables: Option<&'s Tables<'s>>,
+    /// The total to which the texts of parameters are added; `None` if the plan does not contain
+    /// the value as a text.
+    pub(crate) inserted: Option<&'s InsertedText>,
 }
 
 /// The position of an expression in the workload.

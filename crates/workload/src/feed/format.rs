@@ -1,7 +1,7 @@
 //! Formats of files of requests.
 
 /// The format of a file of requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
     /// Fields between delimiters; a field that contains a delimiter is quoted.
     Csv {

@@ -72,6 +72,12 @@ pub fn is_job_or_part(name: &str, job: &str) -> bool {
     name.strip_prefix(job).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
+/// Returns the names that a job must have for `name` to be the name of a part of it, the shortest
+/// first: `m` and `m/a` for `m/a/b`.
+pub(crate) fn names_of_wholes(name: &str) -> impl Iterator<Item = &str> {
+    name.match_indices('/').map(|(slash, _)| &name[..slash])
+}
+
 /// Returns the accounts of jobs and their parts: each job, followed by its parts.
 pub(super) fn accounts(jobs: &[Job]) -> impl Iterator<Item = (Account, JobOrPart<'_>)> {
     (0..).map(JobId).zip(jobs).flat_map(|(id, job)| {

@@ -18,6 +18,7 @@ mod target;
 mod warmup;
 
 pub use crate::text::Piece;
+pub(crate) use account::names_of_wholes;
 pub use account::{JobOrPart, is_job_or_part};
 pub use hidden::Hidden;
 pub use id::{Account, JobId, PartId, TargetId};

@@ -82,7 +82,9 @@ impl RemoteHost {
 /// Splits a host from its port; an IPv6 address is in brackets.
 fn host_and_port(place: &str) -> (&str, Option<&str>) {
     if let Some((address, rest)) = place.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        return (address, rest.strip_prefix(':'));
+        // Without a colon, what follows the address is no port.
+        let port = rest.strip_prefix(':').unwrap_or_default();
+        return (address, (!rest.is_empty()).then_some(port));
     }
     match place.rsplit_once(':') {
         Some((host, port)) => (host, Some(port)),
@@ -140,6 +142,7 @@ mod tests {
             ("ssh://db1:0", "no port"),
             ("ssh://db1:ssh", "no port"),
             ("ssh://db1:70000", "no port"),
+            ("ssh://[::1]22", "no port"),
         ] {
             let error = RemoteHost::parse(text).unwrap_err();
             assert!(error.contains(words), "{text}: {error}");

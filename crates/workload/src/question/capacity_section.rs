@@ -12,7 +12,7 @@ use crate::keys::SectionKind;
 use crate::plan::{JobOrPart, Metric, Pacing, Plan, Side, Slo, Statistic};
 use crate::read::{Excerpt, File, Section, section_name};
 use crate::sink::Sink;
-use crate::wording::{enumeration, quoted};
+use crate::wording::{MOST_LISTED, enumeration, quoted};
 
 /// Longest budget, trial or hold: 30 days.
 const LONGEST: Nanos = Nanos::from_secs(30 * 24 * 3_600);
@@ -370,8 +370,8 @@ pub(super) fn check_load_grows(
     place: Excerpt<'_>,
     plan: &Plan,
 ) -> Result<(), Diagnostic> {
-    let names: Vec<&str> = plan.jobs.iter().map(|job| job.name()).collect();
     let Some(job) = plan.jobs.iter().find(|job| job.name() == load.job()) else {
+        let names: Vec<&str> = plan.jobs.iter().map(|job| job.name()).take(MOST_LISTED).collect();
         let error = place.error(format!("no job {} runs on its own", quoted(load.job())));
         return Err(error.help(format!("jobs are {}", enumeration(&names, "and"))));
     };

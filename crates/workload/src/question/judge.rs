@@ -6,7 +6,7 @@ use super::arm::printable_name;
 use super::delta;
 use super::experiment::Restore;
 use super::metric::{Quantity, RunMetric, Subject};
-use crate::expr::{Expr, Family, Node};
+use crate::expr::{Family, Node};
 use crate::plan::{Job, JobOrPart, Plan, Requests, Statement, is_job_or_part};
 use crate::read::Excerpt;
 use crate::sink::Sink;
@@ -244,25 +244,30 @@ pub(super) fn inserts_numbered_keys(requests: &Requests) -> bool {
         let begins_so = one.first_word().is_some_and(|word| is_among(word, &INSERTING_WORDS));
         begins_so || contains_word_of(one, &["insert", "merge"])
     };
+    let numbered = numbered_variables(requests);
     let inserts = requests.statements.iter().filter(is_insert);
-    inserts.flat_map(|one| one.bound().chain(one.spliced())).any(|expr| is_numbered(expr, requests))
+    let mut exprs = inserts.flat_map(|one| one.bound().chain(one.spliced()));
+    exprs.any(|expr| contains_numbered(&expr.0, &numbered))
 }
 
-fn is_numbered(expr: &Expr, requests: &Requests) -> bool {
-    let variable = |place: usize| requests.lets.get(place).map(|one| &one.value.0);
-    contains_numbered(&expr.0, &variable)
+/// Returns for each variable of the requests true if its value contains a key from `sequence()` or
+/// `permute()`.
+fn numbered_variables(requests: &Requests) -> Vec<bool> {
+    let mut numbered = Vec::with_capacity(requests.lets.len());
+    for variable in &requests.lets {
+        // Variables refer to earlier ones only.
+        let is_numbered = contains_numbered(&variable.value.0, &numbered);
+        numbered.push(is_numbered);
+    }
+    numbered
 }
 
-fn contains_numbered<'p>(node: &Node, variable: &dyn Fn(usize) -> Option<&'p Node>) -> bool {
-    let is_one = match node {
+fn contains_numbered(node: &Node, numbered_variables: &[bool]) -> bool {
+    let mut found = match node {
         Node::Generate(call) => matches!(call.family, Family::Sequence(_) | Family::Permute(_)),
-        // Variables refer to earlier ones only, so the recursion ends.
-        Node::Variable(place) => {
-            variable(*place).is_some_and(|value| contains_numbered(value, variable))
-        }
+        Node::Variable(place) => numbered_variables.get(*place).copied().unwrap_or_default(),
         _ => false,
     };
-    let mut found = is_one;
-    node.children(&mut |child| found |= contains_numbered(child, variable));
+    node.children(&mut |child| found = found || contains_numbered(child, numbered_variables));
     found
 }

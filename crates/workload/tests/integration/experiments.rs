@@ -636,6 +636,26 @@ error: [add] inserts the keys of `sequence()` or `permute()` again in every run
     assert!(found[0].message.starts_with("[add] inserts the keys of `sequence()`"), "{found:?}");
 }
 
+/// If each use of a variable were followed, forty variables would take hours.
+#[test]
+fn variables_that_are_used_twice_are_looked_at_once() {
+    let last = 40;
+    let chain = (1..=last).map(|one| format!("let = v{one}: v{0} + v{0}\n", one - 1));
+    for (first, is_refused) in [("uniform(1, 2)", false), ("sequence()", true)] {
+        let text = format!(
+            "[add]\nconcurrency = 1\nlet = v0: {first}\n{}\
+             query = insert into t values (${{v{last}}})\n",
+            chain.clone().collect::<String>()
+        );
+        let files = BTreeMap::from([("add.ini".to_owned(), text.into_bytes())]);
+        let source = "[question]\nask = ?\nworkload = add.ini\n[arm a]\n[arm b]\n\
+                      concurrency(add) = 2\n";
+        let (_, found) = experiment_in(source, &Overrides::default(), &files);
+        let starts = |one: &Diagnostic| one.message.starts_with("[add] inserts the keys of");
+        assert_eq!(found.iter().any(starts), is_refused, "{first}: {found:?}");
+    }
+}
+
 #[test]
 fn workload_that_cannot_be_read_is_reported() {
     let file = |name: &str| format!("[question]\nask = ?\nworkload = {name}\n[arm a]\n[arm b]\n");
@@ -838,6 +858,29 @@ fn examples_of_experiment_keys_in_the_table_are_accepted() {
         let (found, diagnostics) = experiment_in(&text, &Overrides::default(), &files);
         assert!(found.is_some(), "{}", render(&text, &diagnostics));
     }
+}
+
+#[test]
+fn names_of_many_jobs_are_not_all_listed() {
+    let jobs = (0..500).map(|number| format!("[j{number}]\nquery = select 1\nrate = 5\n"));
+    let files = BTreeMap::from([("jobs.ini".to_owned(), jobs.collect::<String>().into_bytes())]);
+    let text = "[question]\nask = ?\nworkload = jobs.ini\n[arm a]\n[arm b]\nrate(unknown) = 8\n";
+    let (_, found) = experiment_in(text, &Overrides::default(), &files);
+    let help = "its jobs are j0, j1, j2, j3, j4, j5, j6, j7, j8 and j9";
+    assert_eq!(found[0].help.as_deref(), Some(help));
+}
+
+#[test]
+fn workload_with_more_warnings_than_are_shown_is_accepted() {
+    let unused = (0..150).map(|number| format!("[target t{number}]\nurl = sim:mm1\n"));
+    let files = BTreeMap::from([(
+        "read.ini".to_owned(),
+        format!("{READ}{}", unused.collect::<String>()).into_bytes(),
+    )]);
+    let text = format!("{QUESTION}[arm a]\n[arm b]\nconcurrency(read) = 8\n");
+    let (experiment, found) = experiment_in(&text, &Overrides::default(), &files);
+    assert!(experiment.is_some(), "{}", render(&text, &found));
+    assert!(found.iter().any(|found| found.message.contains("not shown")));
 }
 
 #[test]

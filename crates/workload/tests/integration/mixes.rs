@@ -102,6 +102,24 @@ fn parts_have_statements_and_names_of_their_own() {
     refused(same, "[m/a] has the name of a part of [m]");
 }
 
+/// Each job and each part takes memory, and records number them with 16 bits.
+#[test]
+fn mixes_with_too_many_parts_together_are_refused() {
+    let file = |mixes: usize| {
+        let names: Vec<String> = (1..=1_000).map(|number| format!("s{number}")).collect();
+        let list = names.join(", ");
+        let mixes = (1..=mixes).map(|number| format!("[m{number}]\nmix = {list}\nrate = 1\n"));
+        let sections = names.iter().map(|name| format!("[{name}]\nquery = x\n"));
+        mixes.chain(sections).collect::<String>()
+    };
+    let messages = |mixes: usize| -> Vec<String> {
+        let (_, diagnostics) = workload::plan(&file(mixes), &workload::Overrides::default());
+        diagnostics.into_iter().map(|found| found.message).collect()
+    };
+    assert_eq!(messages(9), [""; 0]);
+    assert_eq!(messages(10), ["the file has more than 10,000 jobs and parts of mixes"]);
+}
+
 /// Metrics and the conditions of a capacity search refer to jobs by name, and would take this job
 /// for a part. The name causes only a warning, because records of earlier versions have such plans.
 #[test]
@@ -327,7 +345,19 @@ fn sessions_need_arrivals() {
     let (_, diagnostics) =
         workload::plan("[a]\nquery = a\nsession = yes\n", &workload::Overrides::default());
     assert_eq!(diagnostics[0].message, "`session` needs a `rate`");
-    let text = "[a]\nquery = a\nrate = 1\nsession = yes\nmulti-query-mode = multi-connection\n";
-    let (_, diagnostics) = workload::plan(text, &workload::Overrides::default());
-    assert_eq!(diagnostics[0].message, "`session` and `multi-query-mode` cannot be set together");
+}
+
+#[test]
+fn separate_statements_are_neither_a_transaction_nor_a_session() {
+    let separate = "[a]\nquery = a\nquery = b\nrate = 1\nmulti-query-mode = multi-connection\n";
+    for key in ["transaction", "session"] {
+        let text = format!("{separate}{key} = yes\n");
+        let (_, diagnostics) = workload::plan(&text, &workload::Overrides::default());
+        let expected = format!("`{key}` and `multi-query-mode` cannot be set together");
+        assert_eq!(diagnostics[0].message, expected);
+        for value in ["no", "${x}"] {
+            let plan = plan(&format!("[params]\nx = no\n{separate}{key} = {value}\n"));
+            assert_eq!(plan.jobs[0].requests.flow, Flow::Separately, "{key} = {value}");
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use base::{Severity, Target};
+use base::{Diagnostic, Severity, Target};
 use workload::{NoFiles, Overrides};
 
 use crate::{files, plan_with, render};
@@ -70,6 +70,49 @@ fn statement_of_as_many_values_as_there_may_be_prints_back() {
     check("sqlite:", &format!("[a]\nquery = select {values} ${{raw(\"\\\\\")}}\n"));
 }
 
+/// If the printed name were not escaped, the record would name the file `az.csv`.
+#[test]
+fn name_of_a_file_with_a_dollar_brace_prints_back() {
+    for name in ["a$${b}.csv", "a$${y}.csv", "$$$${b}", "${'$'}{y}", "${'a$'}$${y}", "a;b # c"] {
+        for keys in ["query = select ?\nquery-args-file", "query-log-file"] {
+            check("sqlite:", &format!("[params]\ny = z\n[a]\n{keys} = {name}\n"));
+        }
+    }
+}
+
+#[test]
+fn name_of_a_file_that_no_value_can_hold_is_refused() {
+    for name in [r#""a\\""#, r#""x \;y.csv""#, r#""\;a.csv""#, r#""a\nb""#, "''"] {
+        for key in ["query-args-file", "query-log-file", "query-results-file"] {
+            let query = if key == "query-log-file" { "" } else { "query = select 1\n" };
+            let text = format!("[a]\n{query}{key} = ${{{name}}}\n");
+            let (plan, found) = workload::plan_in(&text, &Overrides::default(), &files());
+            assert!(plan.is_none(), "{text}");
+            let is_reported = |found: &Diagnostic| {
+                let help = found.help.as_deref().unwrap_or_default();
+                found.message.ends_with("is not the name of a file")
+                    && help.starts_with(&format!("write `{key} = "))
+            };
+            assert!(found.iter().any(is_reported), "{}", render(&text, &found));
+        }
+    }
+}
+
+#[test]
+fn condition_of_a_part_whose_name_looks_like_a_comment_prints_back() {
+    let mixes = "[m ;x]\nmix = a\nrate = 1\n[n]\nmix = a\nrate = 1\n[a]\nquery = select 1\n";
+    let condition = "[threshold]\nslo = p99(${\"m \\;x/a\"}) < 1s\n";
+    check("sqlite:", &format!("{mixes}{condition}"));
+}
+
+#[test]
+fn plan_that_is_no_file_is_not_called_too_large() {
+    let text = "[a]\nquery = select 1\nslo = ${\"throughput > 1\\n/s\"}\n";
+    let message = refusal(text, &Overrides::default());
+    let expected = "the plan of this file cannot be recorded: expected a section";
+    assert!(message.starts_with(expected), "{message}");
+}
+
 /// Returns the first error of a file.
 fn refusal(text: &str, overrides: &Overrides) -> String {
     let (plan, found) = workload::plan_in(text, overrides, &files());
@@ -108,10 +151,66 @@ fn plan_that_outgrows_a_workload_file_is_refused() {
     let splices = "${raw(p)}".repeat(70);
     let text = format!("[params]\np = {long}\n[a]\nquery = select '{splices}'\n");
     let message = refusal(&text, &Overrides::default());
-    assert!(message.contains("more than 64 MB"), "{message}");
+    assert!(message.contains("exceed 64 MiB together"), "{message}");
     let files = BTreeMap::from([("s.sql".to_owned(), "x;".repeat(200_001).into_bytes())]);
     let (plan, found) =
         workload::plan_in("[setup]\nquery-file = s.sql\n", &Overrides::default(), &files);
     assert!(plan.is_none());
     assert!(found[0].message.contains("too large to record: the file sets more than 200000 keys"));
+}
+
+/// Returns parameters of which the last, `p16`, has 1 MiB.
+fn doubled_params() -> String {
+    let doubled = (1..=16).map(|n| format!("p{n} = ${{p{0}}}${{p{0}}}\n", n - 1));
+    format!("[params]\np0 = {}\n{}", "x".repeat(16), doubled.collect::<String>())
+}
+
+/// Nothing is inserted after the first text beyond the limit: otherwise the parameters of the first
+/// case would take 10 GB.
+#[test]
+fn first_text_beyond_the_limit_is_refused_and_no_other_is_inserted() {
+    let params: String = (0..9_900).map(|n| format!("q{n} = ${{p16}}\n")).collect();
+    let bound = "query = select ${p16}\n".repeat(9_000);
+    let spliced = "query = select '${raw(p16)}'\n".repeat(9_000);
+    let columns: String = (0..4_000).map(|n| format!("columns = c{n}: p16\n")).collect();
+    let picked = format!("query = select ${{pick({})}}\n", vec!["p16"; 9_000].join(", "));
+    for (more, place) in [
+        (format!("{params}[a]\nquery = select 1\n"), "q62"),
+        (format!("[a]\n{bound}"), "p16"),
+        (format!("[a]\n{spliced}"), "p16"),
+        (format!("[a]\n{picked}"), "p16"),
+        (format!("[setup]\n{bound}"), "p16"),
+        (format!("[load t]\nrows = 1\n{columns}"), "p16"),
+    ] {
+        let text = format!("{}{more}", doubled_params());
+        let (plan, found) = workload::plan_in(&text, &Overrides::default(), &files());
+        assert!(plan.is_none());
+        let is_limit = |found: &&Diagnostic| found.message.contains("exceed 64 MiB together");
+        let errors: Vec<&Diagnostic> = found.iter().filter(is_limit).collect();
+        assert_eq!(errors.len(), 1);
+        let span = errors[0].span.expect("a place");
+        assert_eq!(&text[span.start..span.end], place);
+    }
+}
+
+#[test]
+fn script_of_several_jobs_counts_for_each() {
+    let script = format!("select '{}'", "x".repeat(30_000_000)).into_bytes();
+    let files = BTreeMap::from([("s.sql".to_owned(), script)]);
+    let text = "[a]\nquery-file = s.sql\n[b]\nquery-file = s.sql\n[c]\nquery-file = s.sql\n";
+    let (plan, found) = workload::plan_in(text, &Overrides::default(), &files);
+    assert!(plan.is_none());
+    assert!(found[0].message.starts_with("in line 1 of `s.sql`: the parameters"));
+    assert_eq!(found[0].span.expect("a place").start, text.rfind("s.sql").expect("a script"));
+}
+
+#[test]
+fn part_of_several_mixes_counts_once() {
+    let mixes: String =
+        (0..3).map(|n| format!("[m{n}]\nmix = a: 1, b: 1\nconcurrency = 1\n")).collect();
+    let query = format!("select '{}'", "${raw(p16)}".repeat(24));
+    let parts = format!("[a]\nquery = {query}\n[b]\nquery = select 1\n");
+    let text = format!("{}{mixes}{parts}", doubled_params());
+    let (plan, found) = workload::plan_in(&text, &Overrides::default(), &files());
+    assert!(plan.is_some(), "{:?}", found.first().map(|found| &found.message));
 }

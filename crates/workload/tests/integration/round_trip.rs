@@ -255,7 +255,7 @@ fn job_statements() -> impl Strategy<Value = String> {
         "transaction = yes\n",
         "pipeline = yes\ntransaction = yes\n",
         "multi-query-mode = multi-connection\n",
-        "query-args-file = odd name.csv\nquery.sqlite = a ? b\nquery.mysql = ?\n",
+        "query-args-file = odd $${x};name.csv\nquery.sqlite = a ? b\nquery.mysql = ?\n",
         "query-args-file = b\nquery-args-delim = \"\\t\"\n\
          query = ?2${field(1)}'${raw(field(7))}?'\n",
     ]);

@@ -111,6 +111,27 @@ fn unclosed_quotes_take_linear_time() {
 }
 
 #[test]
+fn each_of_many_results_files_is_compared_with_the_others() {
+    let job = |name: usize, file: usize| {
+        format!("[a{name}]\nquery = select 1\nquery-results-file = ./f{file}.csv\n")
+    };
+    let jobs: String = (0..9_000).map(|number| job(number, number)).collect();
+    check(&jobs, "", 0);
+    let expected = "the results of [a7] and of [a9000] would go to one file, `./f7.csv`";
+    check(&(jobs + &job(9_000, 7)), expected, 1);
+}
+
+#[test]
+fn names_of_many_targets_are_not_all_listed() {
+    let targets: String =
+        (0..500).map(|number| format!("[target t{number}]\nurl = sim:mm1\n")).collect();
+    let text = format!("[a]\nquery = select 1\ntarget = unknown\n{targets}");
+    let (_, found) = workload::plan(&text, &Overrides::default());
+    let help = "the targets of the file are t0, t1, t2, t3, t4, t5, t6, t7, t8, t9";
+    assert_eq!(found[0].help.as_deref(), Some(help));
+}
+
+#[test]
 fn too_many_clients_for_the_memory_are_a_warning() {
     let of = |clients| {
         format!(

@@ -91,6 +91,17 @@ warning: `-1s` is negative, which counts as 0
     );
 }
 
+/// Such a section has neither arrivals nor clients of its own.
+#[test]
+fn zero_in_a_part_has_no_consequence_of_a_job() {
+    for line in ["rate = 0", "concurrency = 0"] {
+        let input = format!("[m]\nmix = read\nrate = 5\n[read]\nquery = select 1\n{line}\n");
+        let (_, diagnostics) = workload::plan(&input, &Overrides::default());
+        let helps: Vec<_> = diagnostics.iter().map(|found| found.help.as_deref()).collect();
+        assert_eq!(helps, [Some("the section runs only as a part of the mix")], "{line}");
+    }
+}
+
 /// Values that dbbench rejects, or crashes on, stay errors.
 #[test]
 fn values_that_dbbench_refuses_are_refused() {

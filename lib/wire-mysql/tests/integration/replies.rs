@@ -220,17 +220,44 @@ fn ok_in_place_of_described_columns_is_a_fault() {
                 assert_eq!(read.err().map(|fault| fault.context), expected, "{kind:?}");
             }
         }
-        // A further result may be an OK.
-        let call = answer(agreed, |answers| {
+        let rows = answer(agreed, |answers| {
+            answers.columns(&id_and_name(), false);
+            answers.binary_row([Field::Int(1), Field::Null]);
+            answers.end_of_rows(Status::AUTOCOMMIT, 0);
+        });
+        let refused = answer(agreed, |answers| answers.error(&refusal(1146)));
+        for (bytes, wants_rows) in [(&rows, false), (&rows, true), (&refused, false)] {
+            let lines = printed(agreed, &[ReplyKind::Rows], bytes, wants_rows, 20);
+            assert_eq!(lines, printed(agreed, &[ReplyKind::Binary], bytes, wants_rows, 20));
+        }
+    }
+}
+
+/// Expects an error. Otherwise, the rows of another statement would count as those of a `select`.
+#[test]
+fn further_result_after_described_rows_is_a_fault() {
+    for agreed in [old(), new()] {
+        let several = answer(agreed, |answers| {
             answers.columns(&id_and_name(), false);
             answers.binary_row([Field::Int(1), Field::Null]);
             answers.end_of_rows(MORE, 0);
             answers.ok(&OkPacket::default());
         });
-        let refused = answer(agreed, |answers| answers.error(&refusal(1146)));
-        for (bytes, wants_rows) in [(&call, false), (&call, true), (&refused, false)] {
-            let lines = printed(agreed, &[ReplyKind::Rows], bytes, wants_rows, 20);
-            assert_eq!(lines, printed(agreed, &[ReplyKind::Binary], bytes, wants_rows, 20));
+        for (kind, expected) in [
+            (ReplyKind::Binary, None),
+            (ReplyKind::Rows, Some("further result after the described rows")),
+        ] {
+            for (piece, wants_rows) in
+                [1, several.len()].into_iter().flat_map(|piece| [(piece, false), (piece, true)])
+            {
+                let mut replies = Replies::new(agreed);
+                replies.expect(kind, 1).expect("one command");
+                let mut log = Log::wanting(wants_rows);
+                let read = several
+                    .chunks(piece)
+                    .try_for_each(|part| replies.read(part, &mut log).map(drop));
+                assert_eq!(read.err().map(|fault| fault.context), expected, "{kind:?}");
+            }
         }
     }
 }

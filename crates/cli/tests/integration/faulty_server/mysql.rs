@@ -72,7 +72,6 @@ pub(super) fn answer_endlessly(
         }
         EndlessAnswer::ShortMessages => {
             let status = Status::AUTOCOMMIT | Status::MORE_RESULTS_EXISTS;
-            // The answer to a prepared statement that was described with columns begins with rows.
             let mut sequence = session.begin_rows()?;
             session.answer(sequence, |answers| {
                 answers.end_of_rows(status, 0);

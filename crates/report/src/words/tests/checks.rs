@@ -242,7 +242,13 @@ fn of_requests() -> Vec<ExpectedSentence> {
     let window = |requests| Finding::Window(requests);
     let length = Nanos::from_secs(50);
     let outcomes = Outcomes { due: 1_000, completed: 990, errors: 4, rejected: 3, unsent: 3 };
-    let failed = Failures::Some { job: read(), failed: 1_020, scheduled: 2_000, class: None };
+    let failed = Failures::Some {
+        job: read(),
+        failed: 1_020,
+        scheduled: 2_000,
+        class: None,
+        runs_program: false,
+    };
     let wrong = |results| Finding::WrongResults(WrongResults::Some { job: read(), results });
     vec![
         (

@@ -1,12 +1,13 @@
 //! Sentences about the findings of checks before a run.
 
 use analyze::doctor::{
-    BufferSetting, DurableSetting, Lateness, MissingFact, Problem, SleepCondition,
+    BufferSetting, DoctorInput, DurableSetting, Lateness, MissingFact, Problem, SleepCondition,
 };
 use base::Nanos;
+use record::environment::{UNKNOWN, host};
 
 use super::assert_complete;
-use crate::words::doctor::{importance, not_possible, problem, remedy};
+use crate::words::doctor::{self, importance, not_possible, problem};
 
 /// A problem with its sentence and the beginning of its remedy.
 type ExpectedSentence = (Problem, &'static str, &'static str);
@@ -31,6 +32,11 @@ fn place(problem: &Problem) -> usize {
         Problem::BufferPool { .. } => 16,
         Problem::Unreached { .. } => 17,
     }
+}
+
+/// Returns the remedy on a machine without known facts.
+fn remedy(problem: &Problem) -> String {
+    doctor::remedy(problem, &DoctorInput::default()).into_owned()
 }
 
 fn timer(condition: SleepCondition) -> Problem {
@@ -161,6 +167,32 @@ fn every_problem_of_the_doctor_has_a_sentence() {
         assert!(!importance(it).is_empty());
     }
     assert_complete(all.iter().map(|(it, ..)| place(it)), ALL, &sentences);
+}
+
+#[test]
+fn remedy_for_a_server_on_this_machine_names_only_processors_of_the_machine() {
+    let remedy = |usable: &str| {
+        let fact = (host::CPU_ALLOWED.to_owned(), usable.to_owned());
+        let input = DoctorInput { host: vec![fact], ..DoctorInput::default() };
+        doctor::remedy(&Problem::SameProcessors, &input).into_owned()
+    };
+    for (usable, server, generator) in [
+        ("0-1", "0", "1"),
+        ("0-2", "0-1", "2"),
+        ("0-7", "0-6", "7"),
+        ("0,2", "0", "2"),
+        ("2-3,5-6", "2-3,5", "6"),
+    ] {
+        let commands = format!("taskset -apc {server} PID for the server, ");
+        let expected = format!(
+            "run assay on another machine, or give both their own processors: {commands}assay run \
+             FILE --cpus {generator}"
+        );
+        assert_eq!(remedy(usable), expected);
+    }
+    for usable in ["0", "3", UNKNOWN, ""] {
+        assert_eq!(remedy(usable), "run assay on another machine");
+    }
 }
 
 #[test]

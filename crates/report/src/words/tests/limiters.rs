@@ -283,6 +283,10 @@ fn of_generator() -> Vec<ExpectedSentence> {
             "its 8 clients are idle for 80 % of the time: their input arrives too slowly",
         ),
         (
+            F::Generator(G::SlowFeed { clients: 1.0, idle_share: 0.8 }),
+            "its only client is idle for 80 % of the time: its input arrives too slowly",
+        ),
+        (
             F::Generator(G::LoaderFull { ran: 0.95 }),
             "the thread that makes and sends the rows used 95 % of a processor",
         ),

@@ -101,6 +101,7 @@ fn compiled(text: &str) -> Result<Compiled, InvalidExpr> {
         context: ExprContext::Row(position),
         points: Points::NoTable,
         tables: Some(&tables),
+        inserted: None,
     };
     compile(&ast, located.excerpt(), scope)
 }
