@@ -232,11 +232,12 @@ impl Replies {
     /// skipped. Returns the number of bytes consumed before this message.
     #[cold]
     fn begin_skipped(&mut self, tag: u8, length: u32, at: usize) -> Result<usize, WireError> {
-        if tag == tag::DATA_ROW {
-            // A misplaced row is reported as misplaced, whatever its number of columns.
+        let is_too_short = (length as usize) < COUNT;
+        if tag == tag::DATA_ROW || is_too_short {
+            // A misplaced message is reported as misplaced, whatever its number of columns.
             self.grammar.message(tag, self.returned, at)?;
         }
-        if (length as usize) < COUNT {
+        if is_too_short {
             return Err(too_short(tag, at));
         }
         self.needed = HEADER.saturating_add(COUNT);

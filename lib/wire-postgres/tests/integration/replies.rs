@@ -464,6 +464,17 @@ fn fault_of_rows(cycle: Cycle, bytes: &[u8], wants_data: bool) -> Option<ErrorKi
     first.map(|(kind, _)| kind)
 }
 
+/// In pieces, the body is known to be too short before the message is complete.
+#[test]
+fn misplaced_message_whose_body_is_too_short_is_misplaced_in_pieces_too() {
+    let cycle = Cycle::STATEMENT.parse().describe(Object::Portal);
+    for tag in *b"TD" {
+        // A ParseComplete, and a message with a body of one byte.
+        let bytes = [b'1', 0, 0, 0, 4, tag, 0, 0, 0, 5, 0];
+        assert_eq!(fault_of_rows(cycle, &bytes, false), Some(ErrorKind::Unexpected));
+    }
+}
+
 /// A reply that only seems to be complete must not count as completed.
 #[test]
 fn rows_that_contradict_their_columns_or_their_number_are_a_fault() {
