@@ -228,21 +228,67 @@ fn is_placeholder(value: &str) -> bool {
 }
 
 /// Returns the range of a password that a text sets, if the text may be a message: without the end
-/// of a quotation in backquotes, and without escape sequences. Only `&` separates the options of a
-/// URL.
+/// of a quotation, and without escape sequences. In doubt, the range is too long: a value ends at
+/// white space, in quotes at the quotation mark, and only `&` separates the options of a URL.
 fn in_message(text: &str, found: Range<usize>) -> Range<usize> {
-    let ends_option = |c: char| c.is_whitespace() || c == '&' || QUOTES.contains(&c);
-    let rest = &text[found.start..];
-    let value = match text[..found.start].strip_suffix('=') {
-        Some(name) if is_option_of_url(name) => rest.split(ends_option).next().unwrap_or(rest),
-        Some(_) | None => &text[found.clone()],
-    };
-    let value = value.split('\u{1b}').next().unwrap_or(value);
-    let value = match value.rsplit_once('`') {
-        Some((value, after)) if after.chars().all(|c| c.is_ascii_punctuation()) => value,
-        Some(_) | None => value,
+    let before = &text[..found.start];
+    if ends_quotation(before) {
+        return found.start..found.start;
+    }
+    let line = text[found.start..].split(['\u{1b}', '\n']).next().unwrap_or_default();
+    let value = match before.chars().next_back().filter(|last| QUOTES.contains(last)) {
+        Some(quote) => &line[..end_of_quoted(line, quote)],
+        None => {
+            let value = &line[..end_of_unquoted(line)];
+            let is_option = before.strip_suffix('=').is_some_and(is_option_of_url);
+            let value = if is_option { value.split('&').next().unwrap_or(value) } else { value };
+            without_end_of_quotation(value)
+        }
     };
     found.start..found.start + value.len()
+}
+
+/// Returns the length of a value in quotes whose first quotation mark is left out. A quotation mark
+/// in the value is doubled or follows a backslash. A value without an end extends to the end of a
+/// quotation in backquotes, or of the line.
+fn end_of_quoted(line: &str, quote: char) -> usize {
+    let mut characters = line.char_indices().peekable();
+    while let Some((at, character)) = characters.next() {
+        let is_doubled = |next: Option<&(usize, char)>| next.is_some_and(|next| next.1 == quote);
+        if character == '\\' || character == quote && is_doubled(characters.peek()) {
+            characters.next();
+        } else if character == quote {
+            return at;
+        }
+    }
+    line.find('`').unwrap_or(line.len())
+}
+
+/// Returns the length of a value without quotes: up to white space that follows no backslash.
+fn end_of_unquoted(line: &str) -> usize {
+    let mut is_escaped = false;
+    let ends = |character: char| {
+        let ends = character.is_whitespace() && !is_escaped;
+        is_escaped = character == '\\' && !is_escaped;
+        ends
+    };
+    line.find(ends).unwrap_or(line.len())
+}
+
+/// Returns a value without the mark that ends a quotation, and the punctuation after it.
+fn without_end_of_quotation(value: &str) -> &str {
+    match value.rsplit_once(['`', '\'', '"']) {
+        Some((value, after)) if after.chars().all(|c| c.is_ascii_punctuation()) => value,
+        Some(_) | None => value,
+    }
+}
+
+/// Returns true if the quotation mark at the end of a text ends a quotation that began in the same
+/// word, as in `'password='`.
+fn ends_quotation(text: &str) -> bool {
+    let word = text.rsplit(char::is_whitespace).next().unwrap_or(text);
+    let quote = word.chars().next_back().filter(|last| QUOTES.contains(last));
+    quote.is_some_and(|quote| word.matches(quote).count() % 2 == 0)
 }
 
 /// Returns true if a text ends with the name of an option of a URL.
@@ -492,6 +538,13 @@ error: unknown key `raet`
             ("got password=(secret), ?", "got password=(secret), ?"),
             ("x?password=(secret): no", "x?password=(secret): no"),
             ("password = ${pw}", "password = ${pw}"),
+            ("host=h password=p,w&x port=1", "host=h password=***** port=1"),
+            ("`h password='it\\'s it''s' port=1`", "`h password='***********' port=1`"),
+            ("h password=a\\ bc port=1", "h password=***** port=1"),
+            ("`h password='p w`: gone", "`h password='***`: gone"),
+            ("pg://h/d?password=x\"y", "pg://h/d?password=***"),
+            ("no 'password=' found\n\nhelp 'x'", "no 'password=' found\n\nhelp 'x'"),
+            ("3 | set pwd='x\n  |  ^ 'help", "3 | set pwd='*\n  |  ^ 'help"),
         ] {
             assert_eq!(without_any_password(text), expected);
         }

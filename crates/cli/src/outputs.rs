@@ -112,6 +112,18 @@ pub(crate) fn check_new_files(
     needed_files(file, record)?.add_new(cases, CASES)
 }
 
+/// Checks that the record of an observation is a different file from the observed database.
+///
+/// # Errors
+/// It is the same file.
+pub(crate) fn check_observation(target: Option<&Target>, record: &Path) -> Result<(), Complaint> {
+    let mut known = KnownFiles::default();
+    for protected in target.into_iter().flat_map(database) {
+        known.add(protected);
+    }
+    known.add_new(Some(record), "the record of the run")
+}
+
 /// Description of the file with the test cases.
 const CASES: &str = "the file of --junit";
 

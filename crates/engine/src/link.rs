@@ -18,7 +18,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
 
-use base::{Class, Clock, Nanos, NodeId, Stamp};
+use base::{Class, Clock, Code, Nanos, NodeId, Stamp};
 use driver::{Connection, Driver, Error};
 use rt::{Rt, Slot};
 
@@ -243,6 +243,16 @@ impl Link {
         let server = connection.node();
         match begin(&mut connection).await {
             Ok(()) => (Ok(connection), self.note_reached(server, rt.now())),
+            // The server has answered other clients meanwhile: a pooler has no session to spare.
+            Err(error)
+                if error.class() == Class::Disconnect
+                    && error.code() == Code::DISCONNECT
+                    && self.servers[server.index()].answered_at.get() > began =>
+            {
+                let words = error.to_string();
+                let error = Error::new(Class::TooManyConnections, Code::NO_SESSION, words);
+                (Err(error), note_full(server))
+            }
             Err(error) => {
                 let change = match error.class() {
                     // A pooler without a server accepts clients and then closes the connection.

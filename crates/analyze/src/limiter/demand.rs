@@ -1,7 +1,8 @@
 //! The load that the generator requested, by its own measurements.
 
+use base::Nanos;
 use record::Kind;
-use workload::{JobTarget, Pacing, Plan};
+use workload::{Job, JobTarget, Pacing, Plan};
 
 use crate::checks::input::CheckInput;
 use crate::evidence::{Evidence, JobEvidence, LoadEvidence, Step};
@@ -111,17 +112,21 @@ impl Demand {
             demand.statements += asked.max(times) as f64;
             demand.in_flight += in_flight;
             demand.service_s += served_s;
-            if !findings.has_schedule(account) && !findings.is_brief(account) {
+            let has_feed = job.requests.feed.is_some();
+            // The clients of a job with an empty file send nothing.
+            let is_fed = !has_feed || requests.has_requests();
+            if !findings.has_schedule(account) && !findings.is_brief(account) && is_fed {
                 let clients = clients(&job.pacing);
                 demand.closed.clients += clients;
                 demand.closed.in_flight += in_flight;
                 demand.closed.per_s += times as f64 / length_s;
                 if thinks(&job.pacing) {
                     demand.thinking_clients += clients;
-                } else if job.requests.feed.is_some() && requests.has_requests() {
+                } else if has_feed && let Some(asking_s) = asking_s(evidence, job, requests) {
                     // Thinking clients idle intentionally, not because input is missing.
                     demand.clients_with_input += clients;
-                    demand.busy_with_input += requests.responded_s() / length_s * ended_per_due;
+                    let busy = requests.responded_s() / asking_s * ended_per_due;
+                    demand.busy_with_input += busy.min(clients);
                 }
             }
         }
@@ -205,4 +210,15 @@ fn clients(pacing: &Pacing) -> f64 {
 
 fn thinks(pacing: &Pacing) -> bool {
     matches!(pacing, Pacing::Closed { think: Some(_), .. })
+}
+
+/// Returns the time, in seconds, in which the clients of a closed job asked for input in the
+/// window: from the start of the job to the step of its last arrivals, because its file may have
+/// ended then. `None` if that is no time.
+fn asking_s(evidence: &Evidence, job: &Job, requests: &JobEvidence) -> Option<f64> {
+    let last = requests.steps.iter().rposition(|step| step.counts.arrivals > 0)?;
+    let is_final = last + 1 >= evidence.steps.window().end;
+    let until = if is_final { evidence.end() } else { evidence.steps.start(last) };
+    let asking = until.saturating_sub(job.start.max(evidence.steps.warmup()));
+    (asking > Nanos::ZERO).then_some(asking.as_secs_f64())
 }

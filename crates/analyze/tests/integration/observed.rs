@@ -950,6 +950,12 @@ fn clients_that_always_have_input_are_not_limited_by_it() {
     // Each of eight clients gets an answer every 8 ms. The service time is 1.6 ms.
     assert_ne!(limiter(7.9), Component::GeneratorInput);
     assert_eq!(limiter(2.4), Component::GeneratorInput);
+    // The file ended after 20 s. The time since then does not count.
+    let mut evidence = watched_with(fed);
+    set_times(&mut evidence, 0, Kind::Response, 7.9, 10_000);
+    assert_eq!(summarize(&evidence).limiter.component, Component::GeneratorInput);
+    evidence.jobs[0].steps[21..].iter_mut().for_each(|step| step.counts.arrivals = 0);
+    assert_ne!(summarize(&evidence).limiter.component, Component::GeneratorInput);
 }
 
 #[test]

@@ -45,6 +45,10 @@ const BATCHES: usize = 32;
 /// The largest number of events in a record.
 const EVENTS: u64 = 10_000;
 
+/// The largest number of events in a record at which a first error is still added, so that the
+/// errors of many parts leave room for all other events.
+const EVENTS_BEFORE_FIRST_ERROR: u64 = EVENTS / 2;
+
 /// The largest size of an event's text, in bytes.
 const EVENT_TEXT: usize = 4_096;
 
@@ -66,7 +70,9 @@ pub(super) struct RecorderThread {
     /// Number of lanes that have reported their statements with rows.
     finished_lanes: usize,
     late: Vec<(Lane, Box<LateBatch>)>,
+    /// Number of events in the record.
     events: u64,
+    dropped_events: u64,
     /// Intervals completed since the last transaction.
     complete: u32,
     /// Last interval up to which everything is saved.
@@ -103,6 +109,7 @@ impl RecorderThread {
             finished_lanes: 0,
             late: Vec::new(),
             events: 0,
+            dropped_events: 0,
             complete: 0,
             saved: None,
             saved_arrivals: 0,
@@ -263,10 +270,15 @@ impl RecorderThread {
     }
 
     fn add_event(&mut self, event: Event) -> Result<(), RowError> {
-        self.events += 1;
-        if self.events > EVENTS {
+        let most = match event.kind {
+            EventKind::FirstError => EVENTS_BEFORE_FIRST_ERROR,
+            _ => EVENTS,
+        };
+        if self.events >= most {
+            self.dropped_events += 1;
             return Ok(());
         }
+        self.events += 1;
         let Event { at, account, kind, error, text } = event;
         let text = shorten(self.secrets.hide(&text));
         self.sums.writer.add_event(&Event { at, account, kind, error, text })
@@ -344,7 +356,7 @@ impl RecorderThread {
                 if self.finished_lanes == self.lanes.len() {
                     self.sums.write_with_rows()?;
                 }
-                self.sums.seal(&end, self.events.saturating_sub(EVENTS))
+                self.sums.seal(&end, self.dropped_events)
             }
             None => {
                 self.sums.writer.flush_bins()?;

@@ -279,6 +279,26 @@ fn invariant_8_secret_that_a_server_repeats_never_enters_the_file() {
     assert!(!rows.contains("hunte"), "{rows}");
 }
 
+/// A mix of many parts may report thousands of first errors.
+#[test]
+fn first_errors_leave_room_for_other_events() {
+    let place = TestFolder::new("first-errors");
+    record_with(&place.record(), Scenario::SHORT, 1, |recorder| {
+        let mut outlet = recorder.outlet();
+        let mut deliver = |kind| {
+            let account = Some(AccountId(1));
+            let event = Event { at: Nanos(1), account, kind, error: None, text: String::new() };
+            outlet.deliver(Delivery::Event(event));
+        };
+        (0..6_000).for_each(|_| deliver(EventKind::FirstError));
+        deliver(EventKind::OutageBegan);
+    });
+    let archive = Archive::open(&place.record()).unwrap();
+    let events = archive.events().unwrap();
+    assert_eq!((events.len(), archive.events_dropped().unwrap()), (5_001, 1_000));
+    assert_eq!(events[5_000].kind, EventKind::OutageBegan);
+}
+
 #[test]
 fn facts_arriving_during_the_run_are_kept() {
     let place = TestFolder::new("notes");

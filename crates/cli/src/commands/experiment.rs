@@ -483,15 +483,15 @@ fn refuse_unsupported(args: &RunArgs, file: &ExperimentFile) -> Result<(), Compl
     Ok(())
 }
 
-/// Checks that record and test cases are different files from those that the arms need. The record
-/// of a resumed experiment is not new.
+/// Checks that record and test cases are different files from those that the arms need at any
+/// point. The record of a resumed experiment is not new.
 fn check_new_files(
     args: &RunArgs,
     file: &ExperimentFile,
     place: &RecordPlace,
 ) -> Result<(), Complaint> {
     let record = args.resume.is_none().then(|| place.path());
-    file.experiment.arms.iter().try_for_each(|arm| {
+    file.experiment.arm_points().iter().try_for_each(|arm| {
         let workload = file.workload_of(arm.plan.clone());
         outputs::check_new_files(&workload, record, args.answer.junit.as_deref())
     })

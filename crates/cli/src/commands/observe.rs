@@ -16,7 +16,7 @@ use crate::complain::Complaint;
 use crate::display::Interruption;
 use crate::exit::Exit;
 use crate::reading::target_of;
-use crate::{signals, stderr};
+use crate::{outputs, signals, stderr};
 
 /// Replacement for a part of a command that may be a secret.
 const HIDDEN: &str = "…";
@@ -31,6 +31,8 @@ pub(crate) fn observe(args: &ObserveArgs) -> Result<Exit, Complaint> {
     let hosts = hosts.map_err(|error| Complaint::new(format!("the value of --host {error}")))?;
     let stop = Stop::default();
     let (description, command) = (description(args), command(args, target.as_ref()));
+    let record = order::record(args.out.as_ref(), "observe");
+    outputs::check_observation(target.as_ref(), record.path())?;
     let order = AttachOrder {
         subject,
         description,
@@ -42,7 +44,7 @@ pub(crate) fn observe(args: &ObserveArgs) -> Result<Exit, Complaint> {
             hosts,
             ..Observe::default()
         },
-        record: order::record(args.out.as_ref(), "observe"),
+        record,
         command,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         commit: option_env!("ASSAY_COMMIT").map(str::to_owned),

@@ -247,6 +247,10 @@ fn new_file_that_the_run_needs_is_refused_before_the_database_is_created() {
     place.write("found.ini", format!("{job}query-results-file = found.csv\n"));
     let question = "[question]\nask = Which disk?\nworkload = w.ini\n";
     place.write("e.ini", format!("{question}[arm one]\n[arm two]\nurl = sqlite:two.db\n"));
+    place.write("p.ini", format!("url = sqlite:${{db}}.db\n{job}[params]\ndb = one\n"));
+    let points =
+        "[question]\nask = Which disk?\nworkload = p.ini\n[sweep]\nvary = set.db: one, two\n";
+    place.write("points.ini", points);
     let before = place.names();
     let [database, record] = ["the database of the run", "the record of the run"];
     let cases = "the file of --junit";
@@ -261,6 +265,8 @@ fn new_file_that_the_run_needs_is_refused_before_the_database_is_created() {
         ("run e.ini --url sqlite:n --out two.db", format!("`two.db` is both {record} and")),
         ("run e.ini --url sqlite:n --junit two.db", format!("`two.db` is both {cases} and")),
         ("run e.ini --url sqlite:n --out x --junit x", format!("is both {cases} and {record}")),
+        ("run points.ini --out two.db", format!("`two.db` is both {record} and {database}")),
+        ("observe sqlite:n --out n -- true", format!("`n` is both {record} and {database}")),
     ] {
         place.assay(&line.split(' ').collect::<Vec<_>>()).refuses(&[&words]);
     }

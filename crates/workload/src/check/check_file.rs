@@ -114,7 +114,8 @@ impl<'f> Checker<'f> {
                     jobs_and_parts += 1 + parts.len();
                     if jobs_and_parts > MOST_JOBS_AND_PARTS {
                         self.sink.error(|| too_many_jobs(section));
-                        break;
+                        // What follows would be compared with an incomplete list of jobs.
+                        return plan;
                     }
                     let mut job = self.job(section, &global);
                     for part in parts {

@@ -102,7 +102,8 @@ impl<'f> Checker<'f> {
     /// Returns the scope of an expression whose value must be known before the run; `what` names
     /// the expression in messages.
     pub(super) fn fixed_scope<'s>(&'s self, what: &'s str) -> Scope<'s> {
-        // The value of a key is parsed, and its text is not kept.
+        // The value of a key is parsed; names of files and URLs, which are kept, have limits of
+        // their own.
         Scope { inserted: None, ..self.scope(&NO_VARIABLES, ExprContext::Fixed(what)) }
     }
 

@@ -42,6 +42,9 @@ impl<'f> GlobalLines<'f> {
     }
 }
 
+/// Length of the longest URL of a target, in bytes.
+const LONGEST_URL: usize = 65_536;
+
 impl<'f> Checker<'f> {
     /// Checks the global keys and their overrides, and sets the seed.
     pub(super) fn global(&mut self) -> Global {
@@ -181,6 +184,9 @@ impl<'f> Checker<'f> {
                 "a parameter in the password holds an `@`, a `/` or a `?`: write them as %40, %2F \
                  and %3F",
             )),
+            false if url.text().len() > LONGEST_URL => {
+                Err(TargetError::Endpoint("the URL is longer than 64 KiB"))
+            }
             false => Target::parse(url.text()),
         };
         self.secrets.url(url.text(), &uses, target.is_ok());

@@ -12,6 +12,9 @@ use crate::sink::ReferencedFile;
 use crate::text::{ScriptPart, split};
 use crate::wording::quoted;
 
+/// Length of the longest path that Linux accepts (`PATH_MAX`), in bytes.
+const LONGEST_NAME: usize = 4_096;
+
 impl<'f> Checker<'f> {
     /// Returns the name of the file that a key gives, with parameters replaced.
     pub(super) fn file_name(&mut self, entry: &'f Entry<'f>) -> Option<String> {
@@ -122,5 +125,5 @@ fn is_path(text: &str) -> bool {
         begins
     });
     let is_odd = begins_comment || text.ends_with('\\') || text.contains(char::is_control);
-    !text.is_empty() && !is_odd
+    !text.is_empty() && text.len() <= LONGEST_NAME && !is_odd
 }
