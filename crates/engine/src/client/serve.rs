@@ -298,7 +298,8 @@ impl<D: Driver> Client<D> {
     /// Sends the request until it is answered, its retries are used up or its time is over.
     async fn send_with_retries(&mut self, number: u64, progress: &mut RequestProgress) -> Outcome {
         if !self.job_state.keeps_connections() {
-            match self.connect_own(progress).await {
+            // In a box: as a part of this future, it would slow requests that do not connect.
+            match Box::pin(self.connect_own(progress)).await {
                 OwnConnection::Connected => {}
                 OwnConnection::Refused(attempt) => {
                     return self.conclude(attempt, progress).unwrap_or(Outcome::Unsent);
