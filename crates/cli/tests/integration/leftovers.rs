@@ -78,17 +78,23 @@ fn step_whose_undoing_was_interrupted_is_undone_when_the_experiment_is_resumed()
     let place = place(SQLITE_WORKLOAD, &format!("{ARMS}{steps}"));
     let database = Connection::open(place.at("t.db")).unwrap();
     database.execute_batch("create table most as select 1000000000 as x").unwrap();
-    let mut run = place.start(&RUN);
-    run.wait_for_line("run 1 of");
-    wait_until("the statements after a run", || is_marked(place.path()));
-    run.signal(Signal::SIGINT);
-    let ran = run.wait_for_end().expect(130);
-    assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
-    assert_eq!(tables(&place), 3, "`changed`, `mark` and `most`: {}", ran.stderr);
+    interrupt_after(&place, "run 1 of");
     database.execute_batch("update most set x = 1").unwrap();
     let ran = place.assay(&RESUME);
     assert_ended(&place, &ran, 6);
     assert_eq!(tables(&place), 1, "{}", ran.stderr);
+}
+
+/// Interrupts an experiment in the `after` of the run that `line` announces. Expects that the tables
+/// of the run are left: `changed`, `mark`, and one of the test.
+fn interrupt_after(place: &TestFolder, line: &str) {
+    let mut run = place.start(&RUN);
+    run.wait_for_line(line);
+    wait_until("the statements after a run", || is_marked(place.path()));
+    run.signal(Signal::SIGINT);
+    let ran = run.wait_for_end().expect(130);
+    assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
+    assert_eq!(tables(place), 3, "{}", ran.stderr);
 }
 
 /// The last run is recorded before its `after` is interrupted, so no run is missing.
@@ -110,13 +116,7 @@ fn experiment_whose_last_after_was_interrupted_can_be_resumed() {
     let place = place(SQLITE_WORKLOAD, &experiment);
     let database = Connection::open(place.at("t.db")).unwrap();
     database.execute_batch("create table ran (x)").unwrap();
-    let mut run = place.start(&RUN);
-    run.wait_for_line("run 4 of");
-    wait_until("the statements after a run", || is_marked(place.path()));
-    run.signal(Signal::SIGINT);
-    let ran = run.wait_for_end().expect(130);
-    assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
-    assert_eq!(tables(&place), 3, "`changed`, `mark` and `ran`: {}", ran.stderr);
+    interrupt_after(&place, "run 4 of");
     database.execute_batch("insert into ran values (1)").unwrap();
     let ran = place.assay(&RESUME);
     let document = place.assay(&["report", "r.assay", "--json"]).json();
