@@ -85,8 +85,8 @@ fn step_whose_undoing_was_interrupted_is_undone_when_the_experiment_is_resumed()
     assert_eq!(tables(&place), 1, "{}", ran.stderr);
 }
 
-/// Interrupts an experiment in the `after` of the run that `line` announces. Expects that the tables
-/// of the run are left: `changed`, `mark`, and one of the test.
+/// Interrupts an experiment in the `after` of the run that `line` announces. Expects that the
+/// tables of the run are left: `changed`, `mark`, and one of the test.
 fn interrupt_after(place: &TestFolder, line: &str) {
     let mut run = place.start(&RUN);
     run.wait_for_line(line);
