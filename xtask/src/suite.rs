@@ -67,6 +67,21 @@ struct Finished {
     failed: Option<Program>,
 }
 
+/// Tests of a program that failed alongside other programs, and passed when run alone.
+struct Unsteady {
+    tests: Vec<String>,
+    /// The messages of the failure.
+    messages: String,
+}
+
+impl std::fmt::Display for Unsteady {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let tests = self.tests.join(", ");
+        write!(f, "{tests} failed alongside other programs, passed when run alone")?;
+        self.messages.lines().try_for_each(|line| write!(f, "\n    {line}"))
+    }
+}
+
 /// Builds and runs all tests, and runs `beside` at the same time. Returns the times, or the
 /// failures.
 #[expect(clippy::disallowed_methods, reason = "the times are only shown")]
@@ -94,10 +109,8 @@ pub(crate) fn run(root: &Path, beside: &[&str]) -> Result<String, Vec<String>> {
     for Finished { name, took, .. } in finished.iter().take(12) {
         times += &format!("test: {:>7} {name}\n", seconds(*took));
     }
-    for test in unsteady {
-        times += &format!(
-            "test: UNSTEADY: {test} failed alongside other programs, passed when run alone\n"
-        );
+    for unsteady in unsteady {
+        times += &format!("test: UNSTEADY: {unsteady}\n");
     }
     times += &format!(
         "test: {} programs; tests ended after {}, all after {}",
@@ -114,9 +127,9 @@ pub(crate) fn run(root: &Path, beside: &[&str]) -> Result<String, Vec<String>> {
 }
 
 /// Runs the failed tests of each program a second time, one at a time and with no other program:
-/// tests in real time may fail because other programs keep the machine busy. Returns the names of
-/// the tests that then pass, which no longer count as failed.
-fn repeat_failed(finished: &mut [Finished]) -> Vec<String> {
+/// tests in real time may fail because other programs keep the machine busy. Returns the tests
+/// that then pass, which no longer count as failed.
+fn repeat_failed(finished: &mut [Finished]) -> Vec<Unsteady> {
     let failed = |program: &Finished| program.failed.as_ref().map_or(0, |it| it.tests().len());
     let mut unsteady = Vec::new();
     if finished.iter().map(failed).sum::<usize>() > MOST_REPEATED {
@@ -126,11 +139,26 @@ fn repeat_failed(finished: &mut [Finished]) -> Vec<String> {
         if let Some(failed) = program.failed.take()
             && failed.run(1, temporary_folder(&failed)).is_ok()
         {
-            program.failure = None;
-            unsteady.extend_from_slice(failed.tests());
+            let messages = messages(&program.failure.take().unwrap_or_default());
+            unsteady.push(Unsteady { tests: failed.tests().to_vec(), messages });
         }
     }
     unsteady
+}
+
+/// Returns the messages of the failed tests in the output of a program, without stack traces.
+fn messages(output: &str) -> String {
+    let mut is_message = false;
+    let mut found = String::new();
+    for line in output.lines() {
+        is_message |= line.contains("' panicked at ") || line.contains(") panicked at ");
+        is_message &= !line.is_empty() && !line.starts_with("stack backtrace");
+        if is_message {
+            found += line;
+            found.push('\n');
+        }
+    }
+    found
 }
 
 /// Arranges programs for [`run_all`]: the parts of [`LONGEST_PROGRAM`], then the other programs,
@@ -214,8 +242,12 @@ mod tests {
 
     /// Returns the result of a program whose output names these tests as failed.
     fn finished(executable: &str, failed: &str) -> Finished {
-        let names: String = failed.split(' ').map(|name| format!("    {name}\n")).collect();
-        let output = format!("\nfailures:\n{names}\ntest result: FAILED\n");
+        let name = |name: &str| format!("    {name}\n");
+        let names: String = failed.split(' ').map(name).collect();
+        let output = format!(
+            "\nfailures:\n\n---- a stdout ----\n\nthread 'a' (7) panicked at a.rs:1:2:\n\
+             no answer\nstack backtrace:\n   0: begin\n\nfailures:\n{names}\ntest result: FAILED\n"
+        );
         let program = Program::of(executable);
         let failed = program.failed(&output);
         let took = Duration::ZERO;
@@ -225,10 +257,13 @@ mod tests {
     #[test]
     fn failed_tests_that_pass_alone_are_unsteady_and_others_stay_failed() {
         let mut all = [finished("true", "a"), finished("false", "b")];
-        assert_eq!(repeat_failed(&mut all), ["a"]);
+        let [unsteady] = &repeat_failed(&mut all)[..] else { panic!("not one program") };
+        let expected = "a failed alongside other programs, passed when run alone\n    \
+                        thread 'a' (7) panicked at a.rs:1:2:\n    no answer";
+        assert_eq!(unsteady.to_string(), expected);
         assert_eq!(all.map(|it| it.failure.is_some()), [false, true]);
         let mut many = [finished("true", "a b"), finished("true", "c d")];
-        assert_eq!(repeat_failed(&mut many), [""; 0]);
+        assert!(repeat_failed(&mut many).is_empty());
         assert!(many.iter().all(|it| it.failure.is_some()));
     }
 }
