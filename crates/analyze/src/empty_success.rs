@@ -54,6 +54,11 @@ pub(crate) fn empty_success(evidence: &Evidence, account: AccountId) -> Option<E
     let either = evidence.plan.account(account);
     let counted = &evidence.jobs[account.index()];
     if counted.counts(0..counted.steps.len()).arrivals == 0 {
+        let whole = evidence.plan.whole_job_account(account);
+        if whole != account && !evidence.jobs[whole.index()].has_requests() {
+            // The warning about the mix covers its parts.
+            return None;
+        }
         let leader = either.job();
         let first = leader.arrivals().and_then(|(schedule, _)| schedule.first());
         let first = first.map(|first| leader.start + first).filter(|it| *it >= evidence.end());

@@ -227,12 +227,10 @@ impl Evidence {
         is_counted: impl Fn(Class, Code) -> bool,
     ) -> u64 {
         let plan = &self.plan;
-        let is_mix = plan.account(account).is_mix();
-        let is_summed = |it: &AccountId| match is_mix {
-            true => *it != account && plan.whole_job_account(*it) == account,
-            false => *it == account,
-        };
-        let of_job = &plan.account(plan.whole_job_account(account)).requests().accepted;
+        let either = plan.account(account);
+        let (is_mix, included) = (either.is_mix(), plan.included_accounts(account));
+        let is_summed = |it: &AccountId| included.contains(it) && (*it != account || !is_mix);
+        let of_job = &either.job().requests.accepted;
         let accepted = |it: AccountId| -> u64 {
             let own = &plan.account(it).requests().accepted;
             let is_accepted = |code: &Code| own.contains(code) || of_job.contains(code);

@@ -356,7 +356,8 @@ pub enum WallClock {
     },
 }
 
-/// Mean frequencies of the processors in the two thirds of the window that differ most.
+/// Mean frequencies of the processors in two of the three equal parts of the window: the pair that
+/// differs most. Pairs with a difference that matters take precedence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frequencies {
     /// Earlier third, and its frequency in MHz.

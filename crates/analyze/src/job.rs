@@ -1,10 +1,11 @@
 //! The numbers of one job.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use base::{AccountId, Class, Code, StatementId};
 use record::{Counts, Event, EventKind, Kind};
-use workload::Reconnect;
+use workload::{JobOrPart, Plan, Reconnect};
 
 use crate::checks::input::CheckInput;
 use crate::distribution::Distribution;
@@ -127,8 +128,67 @@ pub struct Probe {
     pub response: Distribution,
 }
 
+/// The texts of errors in the events of a run.
+pub(crate) struct ErrorTexts<'e> {
+    /// The first error of each job or part with each code. The errors of a mix are those of its
+    /// parts.
+    first: BTreeMap<(AccountId, Code), &'e Event>,
+    /// The first outage; `None` if it may belong to another target.
+    outage: Option<&'e Event>,
+}
+
+impl<'e> ErrorTexts<'e> {
+    /// Finds the texts in the events of a run.
+    pub(crate) fn of(evidence: &'e Evidence) -> ErrorTexts<'e> {
+        let mut first: BTreeMap<(AccountId, Code), &'e Event> = BTreeMap::new();
+        let wholes = whole_jobs(&evidence.plan);
+        let first_errors =
+            evidence.events.iter().filter(|event| event.kind == EventKind::FirstError);
+        for event in first_errors {
+            let (Some(account), Some(error)) = (event.account, event.error) else { continue };
+            let whole = wholes.get(account.index()).copied().unwrap_or(account);
+            for account in [account, whole] {
+                let earliest = first.entry((account, error.code)).or_insert(event);
+                if event.at < earliest.at {
+                    *earliest = event;
+                }
+            }
+        }
+        let has_one_target = evidence.plan.named_targets().next().is_none();
+        let is_outage = |event: &&Event| event.kind == EventKind::OutageBegan && has_one_target;
+        let outage = evidence.events.iter().filter(is_outage).min_by_key(|event| event.at);
+        ErrorTexts { first, outage }
+    }
+
+    /// Returns the text of the first error of a job or part with a code. Requests that were not
+    /// sent because the server was unreachable have the text of the outage.
+    fn text(&self, account: AccountId, class: Class, code: Code) -> Option<String> {
+        let outage = self.outage.filter(|_| class == Class::Disconnect);
+        let event = self.first.get(&(account, code)).copied().or(outage)?;
+        Some(event.text.clone())
+    }
+}
+
+/// Returns the account of the whole job for each account of a plan.
+fn whole_jobs(plan: &Plan) -> Vec<AccountId> {
+    let mut wholes: Vec<AccountId> = Vec::new();
+    for either in plan.jobs_and_parts() {
+        let own = AccountId(wholes.len() as u16);
+        let of_mix = wholes.last().copied();
+        wholes.push(match either {
+            JobOrPart::Job(_) => own,
+            JobOrPart::Part(..) => of_mix.unwrap_or(own),
+        });
+    }
+    wholes
+}
+
 /// Summarizes the job or part with this account.
-pub(crate) fn summarize(findings: &CheckInput<'_>, account: AccountId) -> JobSummary {
+pub(crate) fn summarize(
+    findings: &CheckInput<'_>,
+    texts: &ErrorTexts<'_>,
+    account: AccountId,
+) -> JobSummary {
     let evidence = findings.evidence;
     let either = evidence.plan.account(account);
     let job = &evidence.jobs[account.index()];
@@ -159,7 +219,7 @@ pub(crate) fn summarize(findings: &CheckInput<'_>, account: AccountId) -> JobSum
         error: distribution(Kind::Error),
         statements: statements(findings, account),
         nodes: nodes(evidence, account),
-        errors_by_code: errors(evidence, account),
+        errors_by_code: errors(evidence, texts, account),
         empty_success: empty_success(evidence, account),
         connections: job.range(window).filter_map(|step| step.connections).max().unwrap_or(0),
         probes: parts(evidence, job, &job.probes),
@@ -168,41 +228,21 @@ pub(crate) fn summarize(findings: &CheckInput<'_>, account: AccountId) -> JobSum
     }
 }
 
-fn errors(evidence: &Evidence, account: AccountId) -> Vec<ErrorSummary> {
+fn errors(evidence: &Evidence, texts: &ErrorTexts<'_>, account: AccountId) -> Vec<ErrorSummary> {
     let failures = evidence.jobs[account.index()].failures.iter();
     let summary = |&(class, code, count): &(Class, Code, u64)| {
-        let text = first_text(evidence, account, class, code);
+        let text = texts.text(account, class, code);
         ErrorSummary { class, code, count, text }
     };
     failures.map(summary).collect()
 }
 
-/// Returns the text of the first error of a job or part with a code; the errors of a mix are those
-/// of its parts. Requests that were not sent because the server was unreachable have the text of
-/// the outage, unless the outage may belong to another target.
-fn first_text(evidence: &Evidence, account: AccountId, class: Class, code: Code) -> Option<String> {
-    let includes = |it: AccountId| it == account || evidence.plan.whole_job_account(it) == account;
-    let is_first = |event: &&Event| {
-        event.kind == EventKind::FirstError
-            && event.error.is_some_and(|error| error.code == code)
-            && event.account.is_some_and(includes)
-    };
-    let has_one_target = evidence.plan.named_targets().next().is_none();
-    let is_outage = |event: &&Event| {
-        event.kind == EventKind::OutageBegan && class == Class::Disconnect && has_one_target
-    };
-    let earliest = |is: &dyn Fn(&&Event) -> bool| {
-        evidence.events.iter().filter(is).min_by_key(|event| event.at)
-    };
-    let found = earliest(&is_first).or_else(|| earliest(&is_outage))?;
-    Some(found.text.clone())
-}
-
 fn nodes(evidence: &Evidence, account: AccountId) -> Vec<NodeSummary> {
     let window = evidence.steps.window();
     let length = evidence.window_length().as_secs_f64();
-    let of_this_job =
-        evidence.nodes.iter().filter(|node| evidence.plan.account_of(node.job) == account);
+    let is_whole = !evidence.plan.account(account).is_part();
+    let job = evidence.plan.job_of(account).filter(|_| is_whole);
+    let of_this_job = evidence.nodes.iter().filter(|node| Some(node.job) == job);
     let summary = |node: &NodeEvidence| {
         let requests = &node.requests;
         let completed = requests.ends(window.clone()).completed;

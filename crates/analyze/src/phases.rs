@@ -201,8 +201,8 @@ impl<'e> Window<'e> {
             in_flight_steps(&evidence.jobs[account.index()], evidence.steps.window().end);
         let is_timetable =
             matches!(evidence.plan.account(account).job().pacing, Pacing::Timetable { .. });
-        let others =
-            evidence.accounts().filter(|other| evidence.plan.whole_job_account(*other) != account);
+        let own = evidence.plan.included_accounts(account);
+        let others = evidence.accounts().filter(|other| !own.contains(other));
         self.divide(Cause::Job(account), &is_active, is_timetable, others)
     }
 

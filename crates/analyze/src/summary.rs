@@ -9,7 +9,7 @@ use crate::checks;
 use crate::checks::input::CheckInput;
 use crate::effects::{self, Effect};
 use crate::evidence::{Evidence, LoadEvidence, LoadPoint};
-use crate::job::{self, JobSummary};
+use crate::job::{self, ErrorTexts, JobSummary};
 use crate::limiter::finding::UnobservedSource;
 use crate::limiter::{self, Candidate, Limiter, ObservedComponents};
 use crate::observed::Growth;
@@ -113,8 +113,9 @@ pub fn summarize(evidence: &Evidence) -> Summary {
     let findings = CheckInput::new(evidence);
     let warmup_s = evidence.steps.warmup().as_secs_f64();
     let side_effects = phases::summarize(evidence, |account| findings.is_overloaded(account));
+    let texts = ErrorTexts::of(evidence);
     let jobs: Vec<JobSummary> =
-        evidence.accounts().map(|account| job::summarize(&findings, account)).collect();
+        evidence.accounts().map(|account| job::summarize(&findings, &texts, account)).collect();
     Summary {
         verdict: checks::verdict(&findings),
         window: Window {

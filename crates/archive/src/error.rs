@@ -294,7 +294,8 @@ impl RowError {
     }
 
     /// Converts the error to a reader's error; `place` names the part of the record that was read.
-    /// SQLite errors about the environment (locks, permissions, a failing disk) are not damage.
+    /// SQLite errors about the environment (locks, permissions, a full or failing disk) are not
+    /// damage.
     pub(crate) fn into_read_error(self, path: &Path, place: &str) -> RecordError {
         let damaged = |what: String| RecordError::new(path, RecordErrorKind::Damaged(what));
         match self {
@@ -319,6 +320,7 @@ fn is_environmental(code: rusqlite::ErrorCode) -> bool {
         Code::OutOfMemory,
         Code::ReadOnly,
         Code::SystemIoFailure,
+        Code::DiskFull,
         Code::CannotOpen,
         Code::FileLockingProtocolFailed,
     ];
@@ -359,6 +361,17 @@ mod tests {
     use rusqlite::ffi;
 
     use super::*;
+
+    #[test]
+    fn a_full_disk_is_no_damage_of_a_record() {
+        let kind = |number| {
+            let error = rusqlite::Error::SqliteFailure(ffi::Error::new(number), None);
+            RowError::Sql(error).into_read_error(Path::new("r.assay"), "its tables").kind().clone()
+        };
+        assert_eq!(kind(ffi::SQLITE_FULL), RecordErrorKind::CannotRead);
+        let damaged = RecordErrorKind::Damaged("its tables".to_owned());
+        assert_eq!(kind(ffi::SQLITE_CORRUPT), damaged);
+    }
 
     /// Returns the texts of [`sql_cause`] for an SQLite error and of its source, if it has one.
     fn chain(number: i32, words: Option<&str>) -> (String, Option<String>) {

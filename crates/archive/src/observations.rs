@@ -75,8 +75,8 @@ impl Observations {
         Ok(())
     }
 
-    /// Adds observations made during the load of a table, at a time since the load began. A value
-    /// that is not finite is left out.
+    /// Adds observations made during the load of a table; `at` is the time since the load began. A
+    /// value that is not finite is left out.
     pub(crate) fn add_of_load(
         &mut self,
         to: &Connection,

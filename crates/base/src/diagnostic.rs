@@ -202,7 +202,7 @@ impl Excerpt {
     }
 }
 
-/// Replaces each byte of every password in a text by an asterisk, so byte positions stay the same.
+/// Replaces each byte of every password in a text with an asterisk; byte positions stay the same.
 /// Passwords are found in URLs and in data source names of Go's MySQL driver, but not in settings
 /// such as `password=…`. A password may contain characters that a URL does not allow: everything
 /// before the last `@` of a word counts as a login.
@@ -210,7 +210,7 @@ pub fn without_passwords(text: &str) -> String {
     mask(text, &passwords_in(text))
 }
 
-/// Replaces each byte of every password in a text by an asterisk: of those that
+/// Replaces each byte of every password in a text with an asterisk: of those that
 /// [`without_passwords`] finds, and of those in settings such as `password=…`. The placeholders of
 /// messages stay.
 pub fn without_any_password(text: &str) -> String {
@@ -297,7 +297,7 @@ fn is_option_of_url(text: &str) -> bool {
     text.trim_end_matches(is_in_name).ends_with(['?', '&'])
 }
 
-/// Replaces each byte of the given ranges, which are ordered by their starts, by an asterisk.
+/// Replaces each byte of the given ranges with an asterisk. The ranges are ordered by their starts.
 fn mask(text: &str, passwords: &[Range<usize>]) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut end = 0;

@@ -19,6 +19,7 @@
 //! * [`NodeId`]: a server of a target.
 //! * [`StatementId`]: a statement of a section.
 //! * [`after_comments`]: the text of a statement from its first word on.
+//! * [`executed_comment_mark`]: the beginning of a comment whose text MySQL executes.
 //! * [`with_suffix`]: the path of a file next to another one.
 //! * [`ById`]: a list that is indexed by an id.
 
@@ -68,7 +69,7 @@ pub use rows::{Field, RowLimit, RowMark, RowMemory, RowPart, Rows};
 pub use secret::{HIDDEN, Secret, Secrets, follows_secret_word, names_secret, password_option};
 pub use shell::shell_word;
 pub use similar::{closest, either, unknown_value};
-pub use statement::{StatementId, after_comments, begins_comment};
+pub use statement::{StatementId, after_comments, begins_comment, executed_comment_mark};
 pub use target::{
     Endpoint, EscapedPart, HostPort, Target, TargetError, TargetKind, fraction_of_percentage,
     is_local_host,

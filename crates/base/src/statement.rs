@@ -36,9 +36,36 @@ pub fn after_comments(text: &str) -> &str {
     rest
 }
 
+/// Returns the length, in bytes, of the `/*!` or `/*M!` that a text begins with, and of the version
+/// after it; `None` if there is none. MySQL and MariaDB execute the text between this mark and `*/`
+/// (MySQL manual, "Comments"; MariaDB documentation, "Comment Syntax").
+pub fn executed_comment_mark(text: &str) -> Option<usize> {
+    let mark = ["/*!", "/*M!"].into_iter().find(|mark| text.starts_with(mark))?;
+    let digits = text[mark.len()..].bytes().take_while(u8::is_ascii_digit).count();
+    // A version has five or six digits. Fewer digits belong to the text.
+    let version = if digits < 5 { 0 } else { digits.min(6) };
+    Some(mark.len() + version)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn version_belongs_to_the_mark_of_an_executed_comment() {
+        for (text, length) in [
+            ("/*! select 1 */", Some(3)),
+            ("/*!50000select 1 */", Some(8)),
+            ("/*!0800361 */", Some(9)),
+            ("/*!1 */", Some(3)),
+            ("/*M!100100 a */", Some(10)),
+            ("/*+ hint */", None),
+            ("/* ! */", None),
+            ("", None),
+        ] {
+            assert_eq!(executed_comment_mark(text), length, "{text}");
+        }
+    }
 
     #[test]
     fn comments_before_a_statement_are_skipped() {

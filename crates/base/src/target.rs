@@ -89,7 +89,7 @@ pub struct HostPort {
 }
 
 impl HostPort {
-    /// Returns true if the host is this machine, judged by its name alone.
+    /// Returns true if the host is this machine, judged by its name or IP address alone.
     pub fn is_local(&self) -> bool {
         is_local_host(&self.host)
     }

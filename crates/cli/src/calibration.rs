@@ -117,12 +117,12 @@ fn clock_and_timer(calibration: &Calibration) -> String {
             format!("p50 {late_p50}, p99 {late_p99}, p99.9 {late_p99_9}, max {}", us(timer.max)),
         ),
         row(
-            "hand-off to a thread of SQLite",
+            "hand-off to a thread of SQLite and back",
             format!(
-                "there p50 {}, p99 {}; both ways {} in the mean",
-                us(hand_off.one_way_p50),
-                us(hand_off.one_way_p99),
-                us(hand_off.round_trip)
+                "p50 {}, p99 {}, mean {}",
+                us(hand_off.p50),
+                us(hand_off.p99),
+                us(hand_off.mean)
             ),
         ),
     ];
@@ -149,7 +149,7 @@ mod tests {
             clock: ClockFigures { cost_ns: 24.5, resolution: Nanos(20) },
             timer: Lateness { count: 1_000, quantiles: times, max: late },
             routes: vec![figures],
-            hand_off: HandOff { one_way_p50: late, one_way_p99: late, round_trip: late },
+            hand_off: HandOff { p50: late, p99: late, mean: late },
         };
         CalibrationResult { calibration, target: Some(floor) }
     }

@@ -49,8 +49,8 @@ impl UnpackedFiles {
         Ok(UnpackedFiles { folder, main_file })
     }
 
-    /// Puts the unpacked file in place of the file that the command of the record names. The
-    /// unpacked file is removed with this value.
+    /// Makes the arguments name the unpacked file instead of the file that the record's command
+    /// names. The unpacked file is removed with this value.
     pub(crate) fn replace_file(&self, args: &mut FileArgs, record: &Path) {
         debug_assert!(self.main_file.starts_with(self.folder.path()), "it is one of the files");
         args.unpacked = Some(UnpackedRecord {

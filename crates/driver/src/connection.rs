@@ -78,13 +78,13 @@ pub trait Driver: Clone + Send + 'static {
     /// Opens a connection.
     ///
     /// # Errors
-    /// Class `TooManyConnections` if the server is full or this process may open no more files or
-    /// threads, `Disconnect` if the server cannot be reached, `Statement` if it refuses the login
-    /// or the database.
+    /// Class `TooManyConnections` if the server is full or this process cannot open more files or
+    /// start more threads, `Disconnect` if the server cannot be reached, `Statement` if it refuses
+    /// the login or the database.
     fn connect(&self, rt: &Rt) -> impl Future<Output = Result<Self::Connection, Error>>;
 
     /// Sets time zero of the run. From then on, a networked server that does not answer a new
-    /// session counts as unreachable and no longer as [full](Connection::await_session). A
+    /// session is [no longer called full](Connection::await_session): the caller must decide. A
     /// simulated server counts the times of its faults from time zero.
     fn time_zero(&self, _zero: Stamp) {}
 }
@@ -106,7 +106,8 @@ pub trait Connection: Sized + 'static {
     /// # Errors
     /// No answer arrives within the connect timeout. The class is `TooManyConnections`, with
     /// [`Code::NO_SESSION`](base::Code::NO_SESSION), if the server has answered other sessions and
-    /// [time zero](Driver::time_zero) is not set; otherwise it is `Disconnect`.
+    /// [time zero](Driver::time_zero) is not set; otherwise it is `Disconnect`, with
+    /// [`Error::is_unanswered`].
     fn await_session(&mut self) -> impl Future<Output = Result<(), Error>> {
         std::future::ready(Ok(()))
     }
@@ -185,8 +186,8 @@ pub trait Connection: Sized + 'static {
     fn settings(&mut self) -> impl Future<Output = Vec<(String, String)>>;
 
     /// Returns further facts about the server, by names that begin with
-    /// [`DATABASE`](record::environment::DATABASE): settings that differ from their defaults,
-    /// replication, sizes.
+    /// [`DATABASE`](record::environment::DATABASE): settings that somebody has set, replication,
+    /// sizes.
     ///
     /// A fact that cannot be read is `unknown`. Secrets are never included.
     fn facts(&mut self) -> impl Future<Output = Vec<(String, String)>> {

@@ -22,6 +22,8 @@ struct ErrorDetails {
     node: NodeId,
     /// True if the message contains the address of the server.
     names_server: bool,
+    /// True if a new session ended because the server did not answer in time.
+    is_unanswered: bool,
 }
 
 impl Error {
@@ -35,13 +37,27 @@ impl Error {
             Cow::Borrowed(_) => message,
             Cow::Owned(changed) => changed.into(),
         };
-        let (node, names_server) = (NodeId::default(), false);
-        Error(Box::new(ErrorDetails { class, code, message, node, names_server }))
+        Error(Box::new(ErrorDetails {
+            class,
+            code,
+            message,
+            node: NodeId::default(),
+            names_server: false,
+            is_unanswered: false,
+        }))
     }
 
     /// Creates the error of a lost or refused connection.
     pub fn disconnect(message: impl Into<Box<str>>) -> Error {
         Error::new(Class::Disconnect, Code::DISCONNECT, message)
+    }
+
+    /// Creates the error of a new session whose first statements the server did not answer in time:
+    /// the server may have stopped, or may be a pooler without a free session.
+    pub fn unanswered(message: impl Into<Box<str>>) -> Error {
+        let mut error = Error::disconnect(message);
+        error.0.is_unanswered = true;
+        error
     }
 
     /// Creates the error of a URL that cannot be used as written.
@@ -101,6 +117,12 @@ impl Error {
     /// Returns the class of the failure.
     pub fn class(&self) -> Class {
         self.0.class
+    }
+
+    /// Returns true if a new session ended because the server did not answer in time; false if the
+    /// connection was closed.
+    pub fn is_unanswered(&self) -> bool {
+        self.0.is_unanswered
     }
 
     /// Returns the code, from the database or from Assay itself.

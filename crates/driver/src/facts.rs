@@ -91,7 +91,7 @@ const NOT_LOCATORS: [&str; 10] = [
     "rapid",
 ];
 
-/// A server setting that differs from its default.
+/// A server setting that somebody has set.
 pub(crate) struct Setting<'a> {
     pub(crate) name: &'a str,
     pub(crate) value: &'a str,

@@ -344,8 +344,8 @@ impl Service {
     /// # Errors
     /// On timeout, class `TooManyConnections` with [`Code::NO_SESSION`] if the run is still opening
     /// its sessions and this address has answered an earlier session: a pooler accepts more clients
-    /// than it has sessions for. Otherwise class `Disconnect`: during a run a full pooler cannot be
-    /// distinguished from a server that has stopped.
+    /// than it has sessions for. Otherwise class `Disconnect`, with [`Error::is_unanswered`]: in a
+    /// run, only the answers to other sessions distinguish a full pooler from a stopped server.
     pub(crate) async fn session_in_time<T>(
         &self,
         rt: &Rt,
@@ -362,7 +362,7 @@ impl Service {
             None if answered.load(Ordering::Relaxed) && !self.has_begun.load(Ordering::Relaxed) => {
                 Err(self.no_session(node))
             }
-            None => Err(self.too_late(node, doing)),
+            None => Err(Error::unanswered(self.too_late(node, doing).message())),
         }
     }
 

@@ -113,8 +113,8 @@ impl<D: Driver> Control<'_, D> {
         self.context.shows_tables && self.driver().stores_data()
     }
 
-    /// Returns the tables to show after they are filled; `None` if the user ends the run. A
-    /// connection whose answer does not arrive in time is replaced.
+    /// Returns, before the loads, the tables to show once they are filled; `None` if the user ends
+    /// the run. A connection whose answer does not arrive in time is replaced.
     async fn tables_before_loads(
         &self,
         connection: &mut D::Connection,

@@ -9,11 +9,11 @@ use crate::error::RunFailure;
 /// A progress event of a run.
 #[derive(Debug)]
 pub enum RunEvent<'a> {
-    /// The kind of server and its settings.
+    /// Version and settings of a server, or further facts about it.
     Settings {
         /// The name of the target; `None` is the main one.
         target: Option<&'a str>,
-        /// Names and values of the settings.
+        /// Names and values of the settings or facts.
         settings: Vec<(String, String)>,
     },
     /// The server's own statistics until now, before or after the measured phase, or the reason why

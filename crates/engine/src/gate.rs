@@ -24,6 +24,16 @@ const REQUESTS_PER_CALL: u64 = 4_096;
 /// Time between two attempts to take input from a file that has none yet.
 pub(crate) const FILE_RETRY: Nanos = Nanos::from_millis(1);
 
+/// Time between two attempts to take input for requests that are given up. Shorter than
+/// [`FILE_RETRY`], because a run waits for them before it ends.
+const GIVE_UP_RETRY: Nanos = Nanos::from_micros(100);
+
+/// Time for which a file may yield nothing before requests are given up without their input.
+const STALL_LIMIT: Nanos = Nanos::from_secs(1);
+
+/// Longest time for which a file is read only to count the requests that are given up.
+const GIVE_UP_LIMIT: Nanos = Nanos::from_secs(10);
+
 /// The constant settings of a gate.
 pub(crate) struct GateSettings {
     pub(crate) job: AccountId,
@@ -63,6 +73,8 @@ pub(crate) struct Gate {
     full_until: Stamp,
     /// Time at which the previous arrival was noticed.
     last_noticed: Option<Stamp>,
+    /// Time since which arrivals are given up as soon as they are opened.
+    given_up_at: Option<Stamp>,
 }
 
 /// The state of the inputs of an arrival.
@@ -110,6 +122,7 @@ impl Gate {
             was_full: false,
             full_until: Stamp::ZERO,
             last_noticed: None,
+            given_up_at: None,
         };
         gate.advance(now);
         gate
@@ -250,7 +263,7 @@ impl Gate {
         }
         while self.next_due() <= now && opened < REQUESTS_PER_CALL {
             if self.file_wait.is_some() {
-                self.retry_file(now, ledger);
+                opened += self.retry_file(now, ledger);
             } else {
                 self.notice_one(now, ledger);
                 opened += u64::from(self.settings.batch);
@@ -286,32 +299,80 @@ impl Gate {
         }
     }
 
-    /// Tries the file again. After the end of the schedule, gives up the arrivals that wait for the
-    /// file.
+    /// Tries the file again. Returns the number of requests that were opened and given up.
     #[cold]
-    fn retry_file(&mut self, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
-        if now < self.end {
-            self.advance(now);
+    fn retry_file(&mut self, now: Stamp, ledger: &mut Ledger<impl Outlet>) -> u64 {
+        let part = self.file_wait.as_ref().map_or(PartId::FIRST, |wait| wait.part);
+        self.advance(now);
+        if self.file_wait.is_some() && now >= self.end && self.feeds.is_any() {
+            self.drop_slow_files(now, ledger);
+        }
+        // During the drain, clients serve even arrivals whose input comes after the end.
+        match self.gives_up() || !self.feeds.is_any() {
+            true => self.give_up_due(part, now, ledger),
+            false => 0,
+        }
+    }
+
+    /// Drops the feeds of all files if the next arrival waits for a file that is to be read no
+    /// further. Arrivals that were due then count as scheduled, although there is no input for
+    /// them.
+    fn drop_slow_files(&mut self, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
+        let Some(FileWait { arrival, part, since, .. }) = self.file_wait else { return };
+        // If the wait began after the end of the schedule, it was not the file that delayed the
+        // arrivals: those that were held back are given up faster than any file can be read.
+        let was_late = since < self.end;
+        let lasts = |limit: Nanos, since: Stamp| {
+            self.given_up_at.is_some_and(|given_up_at| now.since(given_up_at.max(since)) >= limit)
+        };
+        let is_limit_reached = lasts(GIVE_UP_LIMIT, Stamp::ZERO);
+        if !was_late && !is_limit_reached && !lasts(STALL_LIMIT, since) {
             return;
         }
-        // Arrivals that were due count as scheduled, although their file had nothing for them. If
-        // the wait began after the end of the schedule, it was not the file that delayed them:
-        // arrivals that were held back are given up faster than any file can be read.
-        if let Some(FileWait { arrival: Some(_), part, since, .. }) = self.file_wait {
-            if since < self.end {
-                let text = self.parts.part(part).no_input_message();
-                ledger.event(now, Some(self.settings.job), EventKind::FileFailed, text);
-            }
-        } else if self.feeds.take_no_input(PartId::FIRST) {
-            let text = self.parts.part(PartId::FIRST).no_input_message();
+        // A log that has yielded all lines until now may have no more.
+        let settings = self.parts.part(part);
+        let text = match (was_late && arrival.is_some()) || self.feeds.take_no_input(part) {
+            true => Some(settings.no_input_message()),
+            false if is_limit_reached && arrival.is_none() => Some(settings.unread_message()),
+            false => None,
+        };
+        if let Some(text) = text {
             ledger.event(now, Some(self.settings.job), EventKind::FileFailed, text);
         }
-        self.feeds.drop_all();
+        self.read_no_further();
         self.advance(now);
-        while self.next.is_some() {
+    }
+
+    /// Returns true if arrivals are given up as soon as they are opened.
+    pub(crate) fn gives_up(&self) -> bool {
+        self.given_up_at.is_some()
+    }
+
+    /// Drops the feeds of all files. Arrivals that were due then count as scheduled, although there
+    /// is no input for them; the lines of a log that were not read do not count.
+    pub(crate) fn read_no_further(&mut self) {
+        self.feeds.drop_all();
+    }
+
+    /// Opens the next arrivals, which waited for the file of `part`, and settles them without
+    /// sending. Stops like [`Gate::notice`] once it has opened [`REQUESTS_PER_CALL`] requests.
+    /// Returns the number of requests that were opened.
+    fn give_up_due(&mut self, part: PartId, now: Stamp, ledger: &mut Ledger<impl Outlet>) -> u64 {
+        let mut opened = 0;
+        while self.next.is_some() && opened < REQUESTS_PER_CALL {
             self.notice_one(now, ledger);
             self.give_up_waiting(now, Outcome::Unsent, ledger);
+            opened += u64::from(self.settings.batch);
         }
+        if let Some(wait) = &mut self.file_wait {
+            wait.retry_at = now + GIVE_UP_RETRY;
+        }
+        // A later call must give up the next arrival too, and not let it wait for a client.
+        if let Some(arrival) = self.next.take() {
+            let arrival = Some(arrival);
+            self.file_wait = Some(FileWait { arrival, part, since: now, retry_at: now });
+        }
+        opened
     }
 
     /// Lets a request wait, or rejects it if too many wait already.
@@ -357,13 +418,15 @@ impl Gate {
         self.idle.push(handle);
     }
 
-    /// Opens all requests that are due and settles them without sending.
+    /// Opens all requests that are due and settles them without sending. Requests that wait for a
+    /// file follow when [`Gate::notice`] is called later.
     pub(crate) fn give_up(
         &mut self,
         now: Stamp,
         outcome: Outcome,
         ledger: &mut Ledger<impl Outlet>,
     ) {
+        self.given_up_at.get_or_insert(now);
         self.give_up_waiting(now, outcome, ledger);
         while self.next_due() <= now {
             self.notice(now, ledger);
@@ -415,7 +478,7 @@ mod tests {
     use super::*;
     use crate::events::{Listener, NoListener};
     use crate::feed::InputFiles;
-    use crate::pacer::Pacer;
+    use crate::pacer::{LogTimes, Pacer};
     use crate::share::Share;
     use crate::stop::Stop;
 
@@ -440,7 +503,10 @@ mod tests {
             ends_run: false,
             zero: Stamp(0),
         };
-        let times = Times::Schedule(Pacer::new(&plan.jobs[0], Seed(1), Share::ALL));
+        let times = match plan.jobs[0].arrivals() {
+            Some(_) => Times::Schedule(Pacer::new(&plan.jobs[0], Seed(1), Share::ALL)),
+            None => Times::Log(LogTimes::new(&plan.jobs[0])),
+        };
         let parts = Arc::new(Parts::of(&plan, workload::JobId(0), base::Dialect::Sqlite));
         let listener: Arc<dyn Listener> = Arc::new(NoListener);
         let files = InputFiles::open(&plan, &folder.into(), 1, virtual_stop, &listener);
@@ -473,28 +539,147 @@ mod tests {
         assert_eq!((counts.arrivals, counts.balance.unsent()), (9_999, 9_999));
     }
 
-    /// Expects that a file is not reported as slow because of arrivals that a lane opens only to
-    /// give them up, faster than the file is read.
-    #[test]
-    fn file_is_not_blamed_for_arrivals_that_are_given_up() {
+    /// End of the schedule in the tests of [`waiting_gate`].
+    const END: Stamp = Stamp(2_000_000);
+
+    const ROWS: &str = "[read]\nquery = a ?\nquery-args-file = in\nrate = 1M\narrival = uniform\n";
+
+    /// Returns `count` long rows or log lines, so that a lane is faster than the reading thread.
+    fn lines(count: usize, line: impl Fn(usize, &str) -> String) -> String {
+        (0..count).map(|number| line(number, &"x".repeat(4_000))).collect()
+    }
+
+    /// Returns a gate whose input is `text` and whose next arrival has waited for it since [`END`].
+    fn waiting_gate(file: &str, text: &str) -> (Gate, Ledger<MemoryOutlet>, MemoryOutlet) {
         let folder = tempfile::tempdir().expect("a folder");
-        let rows = format!("{}\n", "x".repeat(4_000)).repeat(2_000);
-        std::fs::write(folder.path().join("a.csv"), rows).expect("a file");
-        let file = "[read]\nquery = a ?\nquery-args-file = a.csv\nrate = 1M\narrival = uniform\n";
-        let (mut gate, mut ledger, memory) = gate_in_time(file, folder.path(), None);
+        std::fs::write(folder.path().join("in"), text).expect("a file");
+        let (mut gate, ledger, memory) = gate_in_time(file, folder.path(), None);
         while gate.file_wait.is_some() {
             std::thread::yield_now();
             gate.advance(Stamp(0));
         }
-        let end = Stamp(2_000_000);
-        gate.end_at(end);
-        gate.give_up(end, Outcome::Unsent, &mut ledger);
-        gate.notice(end + FILE_RETRY, &mut ledger);
+        gate.end_at(END);
+        let arrival = gate.next.take();
+        let part = PartId::FIRST;
+        gate.file_wait = Some(FileWait { arrival, part, since: END, retry_at: END });
+        (gate, ledger, memory)
+    }
+
+    /// Expects as many unsent requests as were due and had input, however late it was read. The
+    /// file is not reported as slow: a lane gives arrivals up faster than any file is read.
+    #[test]
+    fn arrivals_that_are_given_up_end_with_their_file() {
+        let row = |_: usize, text: &str| format!("{text}\n");
+        let line = |number: usize, text: &str| format!("{number},select '{text}'\n");
+        let log = "[read]\nquery-log-file = in\n";
+        for (file, text, expected) in [
+            (ROWS, lines(1_000, row), 1_000),
+            (ROWS, lines(3_000, row), 1_999),
+            (log, lines(1_000, line), 1_000),
+            (log, lines(3_000, line), 2_000),
+        ] {
+            let (mut gate, mut ledger, memory) = waiting_gate(file, &text);
+            gate.give_up(END, Outcome::Unsent, &mut ledger);
+            // The time stands still: a busy machine is not a file that stalls.
+            while gate.file_wait.is_some() {
+                std::thread::yield_now();
+                gate.retry_file(END, &mut ledger);
+            }
+            assert!(gate.is_over());
+            ledger.finish();
+            let totals = memory.totals();
+            let unsent = totals.account(AccountId(0)).window.counts.balance.unsent();
+            assert_eq!(unsent, expected, "{file}");
+            assert!(totals.events.is_empty(), "{:?}", totals.events);
+        }
+    }
+
+    #[test]
+    fn input_that_comes_after_the_end_is_served_during_the_drain() {
+        let (mut gate, mut ledger, _) = waiting_gate(ROWS, &lines(10, |_, _| "x\n".to_owned()));
+        gate.notice(END, &mut ledger);
+        assert!(gate.waiting() > 0);
+        gate.give_up_waiting(END, Outcome::Unsent, &mut ledger);
+    }
+
+    /// Expects all requests that were due to count, although the file has input for ten only.
+    #[test]
+    fn file_that_stalls_after_the_end_is_read_no_further() {
+        let (mut gate, mut ledger, memory) =
+            waiting_gate(ROWS, &lines(10, |_, _| "x\n".to_owned()));
+        gate.given_up_at = Some(END);
+        gate.drop_slow_files(END + Nanos(STALL_LIMIT.0 - 1), &mut ledger);
+        assert!(gate.feeds.is_any());
+        gate.drop_slow_files(END + STALL_LIMIT, &mut ledger);
+        assert!(!gate.feeds.is_any());
+        gate.give_up_due(PartId::FIRST, END + STALL_LIMIT, &mut ledger);
         assert!(gate.is_over());
         ledger.finish();
         let totals = memory.totals();
         assert_eq!(totals.account(AccountId(0)).window.counts.balance.unsent(), 1_999);
         assert!(totals.events.is_empty(), "{:?}", totals.events);
+    }
+
+    /// Expects a log that is read for too long to be reported, because its other lines do not
+    /// count.
+    #[test]
+    fn log_that_is_not_read_to_its_end_is_reported() {
+        let text = lines(10, |number, _| format!("{number},select 1\n"));
+        let (mut gate, mut ledger, memory) = waiting_gate("[read]\nquery-log-file = in\n", &text);
+        gate.given_up_at = Some(END);
+        gate.file_wait =
+            Some(FileWait { arrival: None, part: PartId::FIRST, since: END, retry_at: END });
+        gate.drop_slow_files(END + GIVE_UP_LIMIT, &mut ledger);
+        assert!(!gate.feeds.is_any());
+        ledger.finish();
+        let totals = memory.totals();
+        let [event] = &totals.events[..] else { panic!("{:?}", totals.events) };
+        assert!(event.text.contains("was not read to the last line"), "{}", event.text);
+    }
+
+    /// Expects input that has come meanwhile to be taken before its file is judged.
+    #[test]
+    fn file_is_not_slow_if_its_input_came_before_the_end() {
+        let (mut gate, mut ledger, memory) = waiting_gate(ROWS, &lines(5, |_, _| "x\n".to_owned()));
+        let arrival = gate.file_wait.take().and_then(|wait| wait.arrival);
+        let since = Stamp(END.0 - 1);
+        gate.file_wait = Some(FileWait { arrival, part: PartId::FIRST, since, retry_at: END });
+        gate.give_up(END, Outcome::Unsent, &mut ledger);
+        while gate.file_wait.is_some() {
+            std::thread::yield_now();
+            gate.retry_file(END, &mut ledger);
+        }
+        ledger.finish();
+        let totals = memory.totals();
+        assert_eq!(totals.account(AccountId(0)).window.counts.balance.unsent(), 5);
+        assert!(totals.events.is_empty(), "{:?}", totals.events);
+    }
+
+    #[test]
+    fn file_is_read_no_further_if_the_run_ends_at_once() {
+        let text = lines(3_000, |_, text| format!("{text}\n"));
+        let (mut gate, mut ledger, memory) = waiting_gate(ROWS, &text);
+        assert!(!gate.gives_up());
+        gate.give_up(END, Outcome::Unsent, &mut ledger);
+        assert!(gate.gives_up());
+        gate.read_no_further();
+        gate.give_up(END + GIVE_UP_RETRY, Outcome::Unsent, &mut ledger);
+        assert!(gate.is_over());
+        ledger.finish();
+        let totals = memory.totals();
+        assert_eq!(totals.account(AccountId(0)).window.counts.balance.unsent(), 1_999);
+    }
+
+    /// Expects the rest of a long file to be counted in portions, none of which a client gets.
+    #[test]
+    fn arrivals_that_are_given_up_leave_time_for_other_tasks() {
+        let file = ROWS.replace("1M", "10M");
+        let (mut gate, mut ledger, _) = waiting_gate(&file, &lines(10, |_, _| "x\n".to_owned()));
+        gate.feeds.drop_all();
+        assert_eq!(gate.retry_file(END, &mut ledger), REQUESTS_PER_CALL);
+        assert_eq!((gate.next_due(), gate.waiting()), (END, 0));
+        gate.give_up(END, Outcome::Unsent, &mut ledger);
+        assert!(gate.is_over());
     }
 
     const MIX: &str = "[mix]\nmix = a, b, c\nevery = 1s\nbatch-size = 50\n\

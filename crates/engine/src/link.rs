@@ -7,7 +7,8 @@
 //! prepared or, if there are none, before it has answered a first one. The server had accepted
 //! clients before time zero, so each of these failures is an outage of the server. A full server
 //! only limits the job if a client of the job has a connection or the server answers other jobs;
-//! otherwise a full server is an outage as well.
+//! otherwise a full server is an outage as well. A server that does not answer an attempt in time,
+//! but answers other clients, is a full pooler.
 //!
 //! The link is down while every server of the target has an outage. Attempts then back off from
 //! [`FIRST_PAUSE`] to [`LONGEST_PAUSE`], and the first one that succeeds ends the outage of its
@@ -243,13 +244,9 @@ impl Link {
         let server = connection.node();
         match begin(&mut connection).await {
             Ok(()) => (Ok(connection), self.note_reached(server, rt.now())),
-            // The server has answered other clients meanwhile: a pooler has no session to spare.
-            Err(error)
-                if error.class() == Class::Disconnect
-                    && error.code() == Code::DISCONNECT
-                    && self.servers[server.index()].answered_at.get() > began =>
-            {
-                let words = error.to_string();
+            // A pooler has no session to spare. A closed connection may be the end of the server.
+            Err(error) if error.is_unanswered() && self.is_answering(server, began, rt.now()) => {
+                let words = error.message();
                 let error = Error::new(Class::TooManyConnections, Code::NO_SESSION, words);
                 (Err(error), note_full(server))
             }
@@ -263,6 +260,13 @@ impl Link {
                 (Err(error), change)
             }
         }
+    }
+
+    /// Returns true if the server has answered other clients since `began`, and is doing so at
+    /// `now`: a server that stalled after `began` may have answered some of them before.
+    fn is_answering(&self, server: NodeId, began: Stamp, now: Stamp) -> bool {
+        let answered_at = self.servers[server.index()].answered_at.get();
+        answered_at > began && now.since(answered_at) < LONGEST_PAUSE
     }
 
     /// Records that an attempt to reach the server succeeded. Its earlier unanswered requests no

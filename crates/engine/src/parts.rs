@@ -151,14 +151,26 @@ impl Part {
         Work { steps: self.steps.clone(), is_pipelined: self.requests.pipeline, ..Work::default() }
     }
 
+    /// Returns the message about lines of a log that were due but not read.
+    pub(crate) fn unread_message(&self) -> String {
+        let (file, section) = (self.file(), &self.requests.section);
+        format!(
+            "the file `{file}` of [{section}] was not read to the last line that was due: reading \
+             took too long after the run"
+        )
+    }
+
     /// Returns the message about requests that came due but found no input in the part's file.
     pub(crate) fn no_input_message(&self) -> String {
-        let file = self.requests.feed.as_ref().map_or("", |feed| feed.file.as_str());
+        let (file, section) = (self.file(), &self.requests.section);
         format!(
-            "the file `{file}` of [{}] had nothing for requests that waited for it when the run \
-             ended: its writer was too slow, or never opened it",
-            self.requests.section
+            "the file `{file}` of [{section}] had nothing for requests that waited for it when \
+             the run ended: its writer was too slow, or never opened it"
         )
+    }
+
+    fn file(&self) -> &str {
+        self.requests.feed.as_ref().map_or("", |feed| feed.file.as_str())
     }
 }
 

@@ -193,7 +193,7 @@ facts! {
         ACCOUNT "database.account" "reason why the server's own statistics could not be read";
         BUFFER "database.buffer_bytes" "size of the server's own buffer, in bytes";
         DEFAULT "database.default."
-            "prefix of the defaults of settings that differ from them, whose names follow";
+            "prefix of the defaults of settings that somebody has set, whose names follow";
         REPLICATION_REPLICAS "database.replication.replicas" "MySQL: number of replicas";
         REPLICATION_ROLE "database.replication.role" "PostgreSQL: `primary` or `standby`";
         REPLICATION_SOURCES "database.replication.sources"
@@ -205,7 +205,7 @@ facts! {
         SERVER_ID "database.server_id"
             "hash that identifies the server and its database without revealing its location";
         SETTING "database.setting."
-            "prefix of the settings that differ from their defaults, whose names follow";
+            "prefix of the settings that somebody has set, whose names follow";
         SETTINGS "database.settings" "number of these settings";
         SIZE "database.size_bytes" "size of the database, in bytes";
         SIZE_PER_BUFFER "database.size_per_buffer" "size of the database in buffers";
@@ -214,7 +214,7 @@ facts! {
     }
 }
 
-/// Returns the name of the fact about a setting of a server that differs from its default.
+/// Returns the name of the fact about a server setting that somebody has set.
 pub fn database_setting(name: &str) -> String {
     format!("{}{name}", database::SETTING)
 }

@@ -21,9 +21,9 @@ pub struct LiveState {
 /// The figures of a job for the last complete interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiveJob {
-    /// Rate of requests that came due, per second.
+    /// Number of requests per second that came due in the interval.
     pub offered_per_s: f64,
-    /// Rate of requests that were completed in the interval, per second.
+    /// Number of requests per second that were completed in the interval.
     pub achieved_per_s: f64,
     /// Median response time in the histogram row that contains the interval; `None` if the row has
     /// no response time.

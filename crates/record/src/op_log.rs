@@ -63,7 +63,7 @@ impl OpFormat {
         }
     }
 
-    /// Returns the name of the file in messages.
+    /// Returns the words by which messages refer to the file.
     pub fn title(self) -> &'static str {
         match self {
             OpFormat::Csv => "the op-log",

@@ -1,7 +1,7 @@
 //! The handling of one connection: a request, its answer, and the end of the connection.
 //!
-//! Each connection carries one request: pages load nothing else, and a connection that stays open
-//! would hold a thread.
+//! Each connection carries one request. Pages load nothing else, except the events of a running
+//! run, and an idle connection would hold a thread.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};

@@ -103,7 +103,8 @@ fn is_form(media: &str) -> bool {
     media.trim().eq_ignore_ascii_case(FORM)
 }
 
-/// Returns the length of the body, or refuses one that is too long.
+/// Returns the declared length of the body; `None` if there is none. Refuses a body that is too
+/// long, an invalid length, and a Transfer-Encoding, which declares no length.
 fn body_length(fields: &Fields<'_>) -> Result<Option<usize>, Response> {
     if fields.single_value("Transfer-Encoding")?.is_some() {
         let reason = "the body has no declared length";

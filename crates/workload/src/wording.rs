@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 
+use base::units::grouped;
 use base::{Diagnostic, Severity, Span, closest};
 
 /// The maximum number of characters of a text that a message repeats.
@@ -15,7 +16,7 @@ const MAX_QUOTED: usize = 60;
 const MOST_COMPARED: usize = 200;
 
 /// The maximum number of names of the user that a message lists.
-pub(crate) const MOST_LISTED: usize = 10;
+const MOST_LISTED: usize = 10;
 
 /// Returns the words of a text that could be names, including empty words between adjacent
 /// separators.
@@ -93,6 +94,20 @@ pub(crate) fn enumeration(words: &[&str], last: &str) -> String {
     }
 }
 
+/// Lists names of the user, at most [`MOST_LISTED`], with the number of the others: `a, b and c`,
+/// or `a, b, c and 490 more`.
+pub(crate) fn name_list<N: AsRef<str>>(names: impl IntoIterator<Item = N>) -> String {
+    let mut names = names.into_iter();
+    let first: Vec<N> = names.by_ref().take(MOST_LISTED).collect();
+    let others = match names.count() {
+        0 => None,
+        others => Some(format!("{} more", grouped(others as u64))),
+    };
+    let first = first.iter().map(|name| name.as_ref());
+    let words: Vec<&str> = first.chain(others.as_deref()).collect();
+    enumeration(&words, "and")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,5 +140,14 @@ mod tests {
     fn words_are_joined_with_commas_and_or() {
         assert_eq!(enumeration(&["yes", "no"], "or"), "yes or no");
         assert_eq!(enumeration(&["a", "b", "c"], "and"), "a, b and c");
+    }
+
+    #[test]
+    fn list_of_names_counts_those_that_it_leaves_out() {
+        let list = |names: usize| name_list((0..names).map(|number| format!("n{number}")));
+        assert_eq!(list(1), "n0");
+        assert_eq!(list(10), "n0, n1, n2, n3, n4, n5, n6, n7, n8 and n9");
+        assert_eq!(list(11), "n0, n1, n2, n3, n4, n5, n6, n7, n8, n9 and 1 more");
+        assert_eq!(list(5_010), "n0, n1, n2, n3, n4, n5, n6, n7, n8, n9 and 5,000 more");
     }
 }

@@ -22,8 +22,8 @@ pub(crate) fn text(out: &mut Vec<u8>, text: &[u8]) {
     out.extend_from_slice(text);
 }
 
-/// Appends a string and a zero byte. If the string contains a zero byte, the part after that byte
-/// is omitted, because the reader would take it for the next field.
+/// Appends a string and a zero byte. If the string contains a zero byte, it is cut there, because
+/// the reader would take the rest for the next field.
 pub(crate) fn until_nul(out: &mut Vec<u8>, text: &[u8]) {
     out.extend(text.iter().take_while(|byte| **byte != 0));
     out.push(0);

@@ -53,9 +53,9 @@ const MAX_COLUMNS: u64 = 0xFFFF;
 
 /// A reader of the replies of one session after its login.
 ///
-/// It buffers at most a packet that must be decoded as a whole, and no unwanted rows. Invariant:
-/// `kind` and `state` belong to the first outstanding reply, and `later_replies` holds the replies
-/// after it.
+/// It buffers at most one packet, which must be decoded as a whole, and no unwanted rows.
+/// Invariant: `kind` and `state` belong to the first outstanding reply, and `later_replies` holds
+/// the replies after it.
 #[derive(Clone, Debug)]
 pub struct Replies {
     agreed: Negotiated,
@@ -156,7 +156,7 @@ impl Replies {
     }
 
     /// Returns the sequence number for [`file_data`](crate::file_data) if the server waits for a
-    /// file; an empty file refuses the request.
+    /// file. To refuse the request, send an empty file.
     pub fn wanted_file(&self) -> Option<u8> {
         (self.state == State::File).then_some(self.sequence)
     }

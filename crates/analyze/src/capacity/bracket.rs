@@ -56,7 +56,7 @@ impl Bracket {
         let first = round_to_settable(order, order.first);
         let (mut value, mut lowest) = (first, first);
         while self.is_open() {
-            check_limits(order, value)?;
+            self.check_limits(order, value)?;
             let outcome = replay.probe(value, Phase::Bracket, FEW_REPEATS)?;
             if let TrialOutcome::Fail(FailReason::Missing { condition }) = outcome {
                 // Other values would have no measure either.
@@ -146,7 +146,8 @@ impl Bracket {
             let floor = self.floor();
             let middle = floor.and_then(|floor| middle_between(order, floor, limit, NARROW_RATIO));
             let Some(middle) = middle else { break };
-            let tried = check_limits(order, middle)
+            let tried = self
+                .check_limits(order, middle)
                 .and_then(|()| replay.probe(middle, Phase::Shrink, FEW_REPEATS));
             match tried {
                 Ok(outcome) => self.add(middle, &outcome),
@@ -197,6 +198,24 @@ impl Bracket {
         }
     }
 
+    /// Checks that a value may be tried. The error otherwise has the last value that was tried,
+    /// which is not half or twice this one if values are rounded, or limited by
+    /// [`CapacityOrder::highest`].
+    fn check_limits(&self, order: &CapacityOrder, value: f64) -> Result<(), StopReason> {
+        let ceiling = order.ceiling_per_s.map_or(f64::INFINITY, |ceiling| ceiling / 2.0);
+        if !order.vary.is_whole() && value > ceiling {
+            return Err(StopReason::Irregular(Irregular::GeneratorLimited { value }));
+        }
+        if let Some(highest) = self.floor().filter(|_| order.is_far_above_first(value)) {
+            return Err(StopReason::Irregular(Irregular::NeverFails { highest }));
+        }
+        let is_far_below = (value / order.first).log2() < -f64::from(MOST_HALVINGS);
+        if let Some(lowest) = self.high.filter(|_| is_far_below) {
+            return Err(StopReason::Irregular(Irregular::AlwaysFails { lowest }));
+        }
+        Ok(())
+    }
+
     /// Returns the largest value that did not fail.
     fn floor(&self) -> Option<f64> {
         self.undecided.or(self.low)
@@ -240,21 +259,6 @@ fn middle_between(order: &CapacityOrder, low: f64, high: f64, narrow: f64) -> Op
     (high / low > narrow && middle > low && middle < high).then_some(middle)
 }
 
-/// Checks that a value may be tried.
-fn check_limits(order: &CapacityOrder, value: f64) -> Result<(), StopReason> {
-    let ceiling = order.ceiling_per_s.map_or(f64::INFINITY, |ceiling| ceiling / 2.0);
-    if !order.vary.is_whole() && value > ceiling {
-        return Err(StopReason::Irregular(Irregular::GeneratorLimited { value }));
-    }
-    if order.is_far_above_first(value) {
-        return Err(StopReason::Irregular(Irregular::NeverFails { highest: value / 2.0 }));
-    }
-    if (value / order.first).log2() < -f64::from(MOST_HALVINGS) {
-        return Err(StopReason::Irregular(Irregular::AlwaysFails { lowest: value * 2.0 }));
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use base::Nanos;
@@ -290,6 +294,20 @@ mod tests {
     fn numbers_of_clients_are_not_skipped() {
         let clients = VariedLoad::Concurrency { job: "read".to_owned() };
         assert_eq!(tried(clients, Nanos::from_micros(50))[..2], [100.0, 200.0]);
+    }
+
+    /// The next value is neither twice the largest one nor half of the smallest one: it is limited
+    /// by `highest`, or rounded to a whole number of clients.
+    #[test]
+    fn search_names_the_last_value_that_was_tried() {
+        let rates = CapacityOrder { highest: Some(20e6), ..order() };
+        let (capacity, _) = run(&rates, |it| trial(it, it.value, 0.0));
+        let highest = 13_107_000.0;
+        assert_eq!(capacity.irregular.first(), Some(&Irregular::NeverFails { highest }));
+        let vary = VariedLoad::Concurrency { job: "read".to_owned() };
+        let clients = CapacityOrder { vary, first: 3_000.0, ..order() };
+        let (capacity, _) = run(&clients, |it| trial(it, 100.0 * it.value, 0.5));
+        assert_eq!(capacity.irregular.first(), Some(&Irregular::AlwaysFails { lowest: 3.0 }));
     }
 
     #[test]

@@ -175,7 +175,8 @@ mod tests {
         assert_eq!(found(&searched()), Some(expected));
     }
 
-    /// Each change of the trials removes one part of the evidence, and no overload is found.
+    /// Each change of the trials removes one part of the evidence, and no metastable failure is
+    /// found.
     #[test]
     fn other_reasons_of_an_overload_are_not_metastable() {
         let without = |words: &str, change: &dyn Fn(&mut Vec<Trial>)| {

@@ -207,11 +207,10 @@ impl<'a> CheckInput<'a> {
     /// Returns true if the run waited for all requests of a job: the run completed, and no request
     /// was left out because a file failed.
     pub(super) fn was_waited_for(&self, account: AccountId) -> bool {
+        let included = self.evidence.plan.included_accounts(account);
         let lacks_input = self.evidence.events.iter().any(|event| {
             event.kind == EventKind::FileFailed
-                && event
-                    .account
-                    .is_some_and(|job| self.evidence.plan.whole_job_account(job) == account)
+                && event.account.is_some_and(|it| included.contains(&it))
         });
         self.evidence.ended == Some(EndKind::Completed) && !lacks_input
     }
@@ -258,13 +257,14 @@ impl<'a> CheckInput<'a> {
     }
 
     /// Returns true if a job has a fixed number of requests and its clients were idle for most of
-    /// the window, because it began late or was done early.
+    /// the window, because it began late or was done early. A client is busy until its request
+    /// ends, also while the request waits for a connection, and if it fails.
     pub(crate) fn is_brief(&self, account: AccountId) -> bool {
         let job = self.evidence.plan.account(account).job();
         let Pacing::Closed { clients, think: None, .. } = &job.pacing else { return false };
-        let served_s = self.evidence.jobs[account.index()].served_s();
+        let busy_s = self.evidence.jobs[account.index()].responded_s();
         let most_s = f64::from(*clients) * self.evidence.window_length().as_secs_f64();
-        job.count.is_some() && served_s < BUSY * most_s
+        job.count.is_some() && busy_s < BUSY * most_s
     }
 
     /// Returns the names of the overloaded jobs.

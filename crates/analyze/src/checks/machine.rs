@@ -81,8 +81,9 @@ impl CheckInput<'_> {
         judged.conclude(status, Finding::Frequency(finding))
     }
 
-    /// Returns the two thirds of the window whose means differ most, in the order of time. Pairs
-    /// with a difference that matters take precedence. `None` if a third has too few readings.
+    /// Returns the pair of thirds of the window whose means differ most, in the order of time.
+    /// Pairs with a difference that matters take precedence. `None` if a third has too few
+    /// readings.
     fn most_different_thirds(&self, observed: &Observed) -> Option<[(WindowThird, Sample); 2]> {
         let window = self.evidence.window();
         let third = Nanos(self.evidence.window_length().0 / 3);

@@ -2,10 +2,11 @@
 
 use base::{AccountId, Class, Code, Nanos};
 use record::EventKind;
+use workload::Job;
 
 use super::input::{CheckInput, ERRORS_INVALID};
 use crate::check::{Check, CheckKind, Status, Unit};
-use crate::evidence::Step;
+use crate::evidence::{JobEvidence, Step};
 use crate::finding::{Failures, Files, Finding, JobObstacle, Outcomes, Requests, WrongResults};
 
 /// A run is SUSPECT if more than this fraction of a job's requests had unexpected errors.
@@ -32,12 +33,7 @@ impl CheckInput<'_> {
     /// Checks that every request that came due has an outcome.
     pub(super) fn balance(&self) -> Check {
         let all = self.all();
-        // Sum step by step: an excess in one step must not hide a lost request in another.
-        let window = self.evidence.steps.window();
-        let steps = self.evidence.jobs.iter().flat_map(|job| job.range(window.clone()));
-        let lost: u64 = steps
-            .map(|Step { counts, .. }| counts.arrivals.abs_diff(counts.balance.scheduled()))
-            .sum();
+        let lost = self.requests_without_one_outcome();
         let outcomes = Outcomes {
             due: all.arrivals,
             completed: all.balance.completed(),
@@ -48,6 +44,26 @@ impl CheckInput<'_> {
         let status = if lost == 0 { Status::Pass } else { Status::Invalid };
         let judged = CheckKind::Balance.of(Unit::Requests, lost as f64, 0.0);
         judged.conclude(status, Finding::Balance(outcomes))
+    }
+
+    /// Returns the number of requests in the window that do not have exactly one outcome.
+    fn requests_without_one_outcome(&self) -> u64 {
+        let window = self.evidence.steps.window();
+        // Sum step by step: an excess in one step must not hide a lost request in another.
+        let of_account = |job: &JobEvidence| -> u64 {
+            let steps = job.range(window.clone());
+            let open =
+                |Step { counts, .. }: Step| counts.arrivals.abs_diff(counts.balance.scheduled());
+            steps.map(open).sum()
+        };
+        let mut accounts = self.evidence.jobs.iter().map(of_account);
+        // A request of a mix is counted for the mix and for a part, and may be lost in either.
+        let of_job = |job: &Job| {
+            let whole = accounts.next().unwrap_or_default();
+            let parts: u64 = accounts.by_ref().take(job.parts.len()).sum();
+            whole.max(parts)
+        };
+        self.evidence.plan.jobs.iter().map(of_job).sum()
     }
 
     /// Checks that no requests failed unexpectedly. The job with the largest error rate decides: a

@@ -45,7 +45,8 @@ pub struct RunFigures {
     pub slos: Vec<RunSlo>,
     /// Jobs or parts whose successes say nothing about the database, each with the reason.
     pub empty_success: Vec<(String, EmptySuccess)>,
-    /// Errors by class and code, with the names of their jobs or parts.
+    /// Errors by class and code, with the names of their jobs or parts. The errors of a mix are
+    /// those of its parts.
     pub errors: Vec<(String, ErrorSummary)>,
     /// Limiter of the run.
     pub limiter: Component,
@@ -184,7 +185,7 @@ impl RunFigures {
                 .iter()
                 .filter_map(|it| Some((it.name.clone(), it.empty_success.clone()?)))
                 .collect(),
-            errors: errors(summary),
+            errors: errors(evidence, summary),
             limiter: summary.limiter.component,
             limiter_finding: summary.limiter.finding.clone(),
             facts,
@@ -394,13 +395,16 @@ impl RunFigures {
     }
 }
 
-/// Returns the errors of all jobs by class and code.
-fn errors(summary: &Summary) -> Vec<(String, ErrorSummary)> {
+/// Returns the errors of jobs and of the parts of mixes by class and code, but not those of the
+/// mixes, which repeat those of their parts.
+fn errors(evidence: &Evidence, summary: &Summary) -> Vec<(String, ErrorSummary)> {
     let of_job = |job: &JobSummary| {
         let name = job.name.clone();
         job.errors_by_code.clone().into_iter().map(move |error| (name.clone(), error))
     };
-    summary.jobs.iter().flat_map(of_job).collect()
+    let jobs = summary.jobs.iter().zip(evidence.plan.jobs_and_parts());
+    let own = jobs.filter(|(_, planned)| !planned.is_mix()).map(|(job, _)| job);
+    own.flat_map(of_job).collect()
 }
 
 fn slos(summary: &Summary) -> Vec<RunSlo> {

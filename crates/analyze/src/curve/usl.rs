@@ -370,9 +370,10 @@ enum Range {
 /// A number of clients that no machine can serve.
 const FAR: f64 = 1e9;
 
-/// Returns the sum of squares of the best law whose peak has this throughput. Around its peak the
-/// law is N/X = N/X* + c(N − N*)², and N* is found by a ternary search next to the best point of a
-/// grid around its estimate.
+/// Returns the sum of squares of the best law whose peak has this throughput.
+///
+/// In terms of its peak (N*, X*), the law is exactly N/X = N/X* + c(N − N*)². N* is found on a grid
+/// around its estimate, then by a ternary search within one step of the best grid point.
 fn squares_at_peak(sample: &Sample, throughput: f64, estimate: f64) -> f64 {
     let at = |ln_clients: f64| {
         let peak = ln_clients.exp();
@@ -430,7 +431,7 @@ fn lower_end(start: f64, floor: f64, is_inside: impl Fn(f64) -> bool) -> f64 {
 /// is false.
 fn bisect(mut inside: f64, mut outside: f64, is_inside: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..48 {
-        // Positive values may have different magnitudes, so their geometric mean is taken.
+        // Positive values may differ by orders of magnitude, so their geometric mean is taken.
         let middle = match inside > 0.0 && outside > 0.0 {
             true => (inside * outside).sqrt(),
             false => inside.midpoint(outside),

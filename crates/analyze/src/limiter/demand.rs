@@ -2,7 +2,7 @@
 
 use base::Nanos;
 use record::Kind;
-use workload::{Job, JobTarget, Pacing, Plan};
+use workload::{Job, JobTarget, Pacing, Plan, Reconnect};
 
 use crate::checks::input::CheckInput;
 use crate::evidence::{Evidence, JobEvidence, LoadEvidence, Step};
@@ -213,12 +213,20 @@ fn thinks(pacing: &Pacing) -> bool {
 }
 
 /// Returns the time, in seconds, in which the clients of a closed job asked for input in the
-/// window: from the start of the job to the step of its last arrivals, because its file may have
-/// ended then. `None` if that is no time.
+/// window: from the start of the job to its end, or to the step in which the last of them left
+/// because the file had ended. Clients that wait for a pipe do not leave. `None` if that is no
+/// time.
 fn asking_s(evidence: &Evidence, job: &Job, requests: &JobEvidence) -> Option<f64> {
     let last = requests.steps.iter().rposition(|step| step.counts.arrivals > 0)?;
-    let is_final = last + 1 >= evidence.steps.window().end;
-    let until = if is_final { evidence.end() } else { evidence.steps.start(last) };
+    // At the end of the run, every client leaves.
+    let mut earlier = last..evidence.steps.window().end.saturating_sub(1);
+    // Only clients that keep their connections have one while they wait.
+    let are_gone = |step: &usize| {
+        let open = requests.steps.get(*step).and_then(|step| step.connections);
+        job.reconnect == Reconnect::No && open == Some(0)
+    };
+    let end = evidence.end().min(job.stop.unwrap_or(Nanos::MAX));
+    let until = earlier.find(are_gone).map_or(end, |step| evidence.steps.start(step).min(end));
     let asking = until.saturating_sub(job.start.max(evidence.steps.warmup()));
     (asking > Nanos::ZERO).then_some(asking.as_secs_f64())
 }

@@ -121,7 +121,7 @@ impl LimiterInput<'_, '_> {
         let decides =
             if sessions.receiving >= sessions.idle { SESSION_LOADS } else { SESSION_WORKS };
         let is_one = (PAUSE_SHARE..ONE_SESSION).contains(&asked);
-        // A session that lacks a processor counts as being at work.
+        // Samples show a session that lacks a processor as being at work. `runs` excludes it.
         let ran = self.database_cpu()?;
         let runs = self.database_waited().is_none_or(|waited| waited < LACKS_PROCESSOR * ran);
         if !is_one || share < decides || !runs || available < ONE_SESSION || self.program_pauses() {

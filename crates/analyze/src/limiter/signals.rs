@@ -256,7 +256,7 @@ impl<'a> Signals<'a> {
             .collect()
     }
 
-    /// Returns the mean number of sessions per sample that a metric counts; `None` if sessions were
+    /// Returns the mean number of sessions that a metric counts per sample; `None` if sessions were
     /// not sampled.
     pub(super) fn per_sample(&self, kind: &ComponentKind, metric: ObservedMetric) -> Option<f64> {
         let samples = self
@@ -265,8 +265,8 @@ impl<'a> Signals<'a> {
         Some(self.rate(kind, metric).unwrap_or(0.0) / samples)
     }
 
-    /// Returns the mean number of sessions per sample that a metric counts in the first part of the
-    /// window.
+    /// Returns the mean number of sessions that a metric counts per sample, in the first `length`
+    /// of the window.
     pub(super) fn per_early_sample(&self, metric: ObservedMetric, length: Nanos) -> Option<f64> {
         let begin = self.window.start;
         let early = begin..self.window.end.min(begin + length);
@@ -275,7 +275,7 @@ impl<'a> Signals<'a> {
         Some(rate(metric)? / samples)
     }
 
-    /// Returns the mean number of sessions per sample that the server counts under this name.
+    /// Returns the mean number of sessions that the server counts per sample under this name.
     pub(super) fn per_sample_named(&self, kind: &ComponentKind, name: &str) -> Option<f64> {
         let samples = self
             .rate(&ComponentKind::Sessions, sessions::SAMPLES)

@@ -98,8 +98,8 @@ fn requests_in_flight_after_the_drain_are_failures_unless_overloaded() {
     assert_eq!(failures(&evidence, "write"), [900, 0, 0]);
 }
 
-/// Returns the number of requests that count as slow for `p99(JOB) < 2ms`. 100 requests end in
-/// timeouts after 3 s, 40 in conflicts and 60 in other errors, in all accounts up to `last`. The
+/// Returns the number of requests that count as slow for `p99(JOB) < 2ms`. In each account up to
+/// `last`, 100 requests end in timeouts after 3 s, 40 in conflicts and 60 in other errors. The
 /// workload accepts the timeouts and the conflicts.
 fn slow(workload: &str, last: usize, job: &str) -> u64 {
     let mut evidence = steady(&format!("duration = 60s\nwarmup = 10s\n{workload}"));

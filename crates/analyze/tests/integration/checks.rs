@@ -197,6 +197,21 @@ fn surplus_request_does_not_hide_a_lost_one() {
     assert_eq!(only("balance", Status::Invalid, &evidence).value, Some(2.0));
 }
 
+/// The accounts are the mix, then its parts.
+#[test]
+fn lost_request_of_a_mix_counts_once() {
+    let mix = "duration = 60s\nwarmup = 10s\n[all]\nmix = a: 1, b: 1\nrate = 1000\n\
+               [a]\nquery = select 1\n[b]\nquery = select 2\n";
+    for (lost, value) in [([2, 1, 1], 2.0), ([0, 1, 1], 2.0), ([1, 0, 0], 1.0)] {
+        let mut evidence = steady(mix);
+        for (place, lost) in lost.into_iter().enumerate() {
+            evidence.jobs[place].steps[20].counts.arrivals += lost;
+        }
+        let check = check("balance", &evidence);
+        assert_eq!((check.status, check.value), (Status::Invalid, Some(value)), "{lost:?}");
+    }
+}
+
 /// Returns a run with these response times in which one of fifty requests was sent `lag`
 /// milliseconds late.
 fn lagging(lag: f64, responses: [(f64, u64); 2]) -> Evidence {

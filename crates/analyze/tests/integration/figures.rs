@@ -2,7 +2,7 @@
 
 use analyze::compare::{Missing, RunFigures};
 use analyze::{CheckKind, Domain, Evidence, NodeEvidence, Observed, Status, summarize};
-use base::Nanos;
+use base::{Class, Code, Nanos};
 use record::{EndKind, EventKind, Kind};
 use workload::question::{CpuOwner, RunMetric};
 
@@ -85,6 +85,20 @@ fn metric_without_a_name_is_that_of_a_mix_and_not_of_its_parts() {
         assert_eq!(resolved.to_string(), name);
     }
     assert_eq!(get(&figures, "throughput(all/a)"), Ok(1_000.0));
+}
+
+/// The accounts are the mix, then its parts.
+#[test]
+fn errors_of_a_mix_are_those_of_its_parts() {
+    let mix = "duration = 60s\nwarmup = 10s\n[all]\nmix = a: 1, b: 1\nrate = 1000\n\
+               [a]\nquery = select 1\n[b]\nquery = select 2\n";
+    let mut evidence = steady(mix);
+    for (job, count) in evidence.jobs.iter_mut().zip([5, 2, 3]) {
+        job.failures = vec![(Class::Constraint, Code::new("23505"), count)];
+    }
+    let errors = figures(&evidence).errors;
+    let counts: Vec<_> = errors.iter().map(|(job, error)| (job.as_str(), error.count)).collect();
+    assert_eq!(counts, [("all/a", 2), ("all/b", 3)]);
 }
 
 /// In each second, for 2,000 requests, the load generator uses 40 ms of processor time, half of it

@@ -88,18 +88,44 @@ fn limiter_of_a_run_without_any_request_is_unknown() {
     }
 }
 
+/// The clients keep their connections, but have no input in the whole window.
+#[test]
+fn pipe_that_stalls_in_the_warmup_limits() {
+    let fed = CLOSED.replace("select 1", "select ?\nquery-args-file = pipe");
+    let mut stalled = nothing(&fed);
+    stalled.jobs[0].steps = vec![answered(400)];
+    let slow = GeneratorLimit::SlowFeed { clients: 20.0, idle_share: 1.0 };
+    check(&stalled, Component::GeneratorInput, LimiterFinding::Generator(slow));
+}
+
+/// Returns a run with a schedule and a job with one request, which has these times in milliseconds.
+fn with_one_request(times: &[(Kind, f64)]) -> Evidence {
+    let once = format!("{OPEN}[once]\nquery = select 2\ncount = 1\nstart = 30s\n");
+    let mut evidence = steady(&once);
+    for kind in [Kind::Response, Kind::Service, Kind::Wait] {
+        set_times(&mut evidence, 1, kind, 0.01, 1);
+    }
+    times.iter().for_each(|(kind, ms)| set_times(&mut evidence, 1, *kind, *ms, 1));
+    evidence
+}
+
 /// A job with one short request, such as a `drop table`, does not hide that the other jobs achieve
 /// their rates. A job with one long request does.
 #[test]
 fn single_request_next_to_a_schedule_is_not_a_limit() {
-    let once = format!("{OPEN}[once]\nquery = select 2\ncount = 1\nstart = 30s\n");
-    let busy_for = |ms| {
-        let mut evidence = steady(&once);
-        set_times(&mut evidence, 1, Kind::Service, ms, 1);
-        evidence
-    };
+    let busy_for = |ms| with_one_request(&[(Kind::Response, ms), (Kind::Service, ms)]);
     check(&busy_for(200.0), Component::NotSaturated, LimiterFinding::Satisfied);
     check(&busy_for(45_000.0), Component::Unknown, unobserved(Saturation::ClosedJob));
+}
+
+/// The service time of a request includes neither its wait for a connection nor its failure.
+#[test]
+fn client_is_busy_while_its_request_waits_or_fails() {
+    let waiting = with_one_request(&[(Kind::Response, 45_000.0), (Kind::Wait, 44_800.0)]);
+    let failed = with_one_request(&[(Kind::Error, 45_000.0)]);
+    for evidence in [waiting, failed] {
+        check(&evidence, Component::Unknown, unobserved(Saturation::ClosedJob));
+    }
 }
 
 #[test]

@@ -287,7 +287,7 @@ fn crowded_shared_processors_limit_the_database() {
         Component::DatabaseCpu,
         F::Processors(ProcessorLimit::Full { wanted, is_starved: false, .. }) if near(*wanted, 2.6)
     );
-    // The load generator uses most of the processors, not the database.
+    // The load generator, not the database, uses most of the processor time.
     plant(&mut evidence, "generator", "user", 1.2);
     assert_ne!(summarize(&evidence).limiter.component, Component::DatabaseCpu);
     // Programs other than the database and the generator use the processors, so the database lacks
@@ -950,12 +950,30 @@ fn clients_that_always_have_input_are_not_limited_by_it() {
     // Each of eight clients gets an answer every 8 ms. The service time is 1.6 ms.
     assert_ne!(limiter(7.9), Component::GeneratorInput);
     assert_eq!(limiter(2.4), Component::GeneratorInput);
-    // The file ended after 20 s. The time since then does not count.
-    let mut evidence = watched_with(fed);
-    set_times(&mut evidence, 0, Kind::Response, 7.9, 10_000);
-    assert_eq!(summarize(&evidence).limiter.component, Component::GeneratorInput);
-    evidence.jobs[0].steps[21..].iter_mut().for_each(|step| step.counts.arrivals = 0);
-    assert_ne!(summarize(&evidence).limiter.component, Component::GeneratorInput);
+}
+
+/// The clients leave after the end of a file or of their job, and that time does not count. Clients
+/// whose pipe stalls keep their connections, unless each request opens its own.
+#[test]
+fn clients_wait_for_a_stalled_pipe_but_not_after_the_end_of_a_file() {
+    let fed = "duration = 60s\nwarmup = 10s\n[a]\nquery = select ?\nquery-args-file = a.csv\n\
+               concurrency = 8\n";
+    let limiter = |workload: &str, connections| {
+        let mut evidence = watched_with(workload);
+        set_times(&mut evidence, 0, Kind::Response, 7.9, 10_000);
+        for step in &mut evidence.jobs[0].steps[21..] {
+            step.counts.arrivals = 0;
+            step.connections = connections;
+        }
+        summarize(&evidence).limiter.component
+    };
+    assert_ne!(limiter(fed, Some(0)), Component::GeneratorInput);
+    assert_eq!(limiter(fed, Some(8)), Component::GeneratorInput);
+    assert_eq!(limiter(fed, None), Component::GeneratorInput);
+    let reconnecting = format!("{fed}reconnect = per-transaction\n");
+    assert_eq!(limiter(&reconnecting, Some(0)), Component::GeneratorInput);
+    let stopping = format!("{reconnecting}stop = 21s\n");
+    assert_ne!(limiter(&stopping, Some(0)), Component::GeneratorInput);
 }
 
 #[test]

@@ -90,6 +90,20 @@ fn job_without_a_request_is_reported_with_its_first_due_time() {
     assert_eq!(empty_success(&steady(OPEN)), None);
 }
 
+/// The accounts are the mix, then its parts.
+#[test]
+fn mix_without_a_request_is_reported_once() {
+    let mix = "duration = 60s\n[m]\nmix = a, b\nrate = 1000\n[a]\nquery = select 1\n\
+               [b]\nquery = select 2\n";
+    let reported = |evidence: &Evidence| -> Vec<bool> {
+        summarize(evidence).jobs.iter().map(|job| job.empty_success.is_some()).collect()
+    };
+    assert_eq!(reported(&nothing(mix)), [true, false, false]);
+    let mut evidence = steady(mix);
+    evidence.jobs[2].steps.clear();
+    assert_eq!(reported(&evidence), [false, false, true]);
+}
+
 /// Returns the first error of a job with a code.
 fn error(at_ms: u64, job: u16, code: Code, text: &str) -> Event {
     let error = Some(EventError { class: Class::Statement, code });
@@ -152,6 +166,30 @@ fn each_part_of_a_mix_has_its_own_text_and_the_mix_the_first_of_them() {
     evidence.events.push(error(2, 0, code, "while reconnecting (23505)"));
     let whole = &summarize(&evidence).jobs[0];
     assert_eq!(whole.errors_by_code[0].text.as_deref(), Some("while reconnecting (23505)"));
+}
+
+#[test]
+fn failing_mixes_and_jobs_in_turn_have_their_own_texts() {
+    let mixes = 20;
+    let of_mix = |n: u16| format!("[m{n}]\nmix = a, b\nrate = 1\n[j{n}]\nquery = x\nrate = 1\n");
+    let jobs: String = (0..mixes).map(of_mix).collect();
+    let parts = "[a]\nquery = select 1\n[b]\nquery = select 2\n";
+    let mut evidence = nothing(&format!("duration = 60s\n{jobs}{parts}"));
+    let code = Code::new("23505");
+    for job in &mut evidence.jobs {
+        job.failures = vec![(Class::Constraint, code, 3)];
+    }
+    // The accounts are those of a mix, its two parts and a job, again and again.
+    let events = (0..mixes).flat_map(|n| [3, 2, 1].map(|place| 4 * n + place));
+    evidence.events =
+        events.map(|it| error(9_000 - u64::from(it), it, code, &format!("text {it}"))).collect();
+    let jobs = summarize(&evidence).jobs;
+    for (own, job) in jobs.iter().enumerate() {
+        // The second part of a mix fails before the first.
+        let first = if own % 4 == 0 { own + 2 } else { own };
+        let text = format!("text {first}");
+        assert_eq!(job.errors_by_code[0].text.as_deref(), Some(text.as_str()), "{}", job.name);
+    }
 }
 
 /// A record holds only parts of a long text: the text belongs to the error whose code it contains.

@@ -206,7 +206,7 @@ fn quoted(cell: &str) -> String {
     }
 }
 
-/// Formats nanoseconds as milliseconds with all digits.
+/// Formats nanoseconds as milliseconds, exactly and without trailing zeros.
 fn ms(ns: u64) -> String {
     decimal(ns, 1_000_000)
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use analyze::TimeCourse;
 use archive::{Archive, RecordError, RecordErrorKind};
-use base::printable_json;
+use base::{printable_json, shell_word};
 use console::Term;
 use record::{EndKind, InputFile};
 use report::{Environment, Page, RunDetails, Style, TestSuite, View};
@@ -85,18 +85,29 @@ pub(crate) enum Measurement {
 /// Returns the complaint that the record of a measurement no longer exists, or cannot be read. The
 /// measurement is invalid; no file of the user is wrong.
 pub(crate) fn lost_record(error: &RecordError, of: Measurement) -> Complaint {
-    let (state, cause) = match error.kind() {
-        RecordErrorKind::NotFound => ("is gone".to_owned(), "deleted or moved"),
-        _ => (format!("cannot be read: {}", cause_of(error)), "cut or overwritten"),
-    };
     let (measured, name) = match of {
         Measurement::Run => ("the run was made, and its record", "run"),
         Measurement::Experiment => ("requests were measured, and the record", "experiment"),
     };
-    let complaint = Complaint::new(format!("{measured} `{}` {state}", error.path().display()));
-    complaint.with_exit(Exit::Invalid).help(format!(
-        "it was {cause} during the {name}: leave it alone, or write it elsewhere with --out"
-    ))
+    let state = match error.kind() {
+        RecordErrorKind::NotFound => "is gone".to_owned(),
+        _ => format!("cannot be read: {}", cause_of(error)),
+    };
+    let was = |damage: &str| {
+        let remedy = "leave it alone, or write it elsewhere with --out";
+        format!("it was {damage} during the {name}: {remedy}")
+    };
+    let path = error.path().display().to_string();
+    let help = match error.kind() {
+        RecordErrorKind::NotFound => was("deleted or moved"),
+        // Rights, limits of the system or locks: they say nothing about the content.
+        RecordErrorKind::CannotRead => {
+            let report = format!("assay report {}", shell_word(&path));
+            format!("it may be intact: remove the cause, and read it with `{report}`")
+        }
+        _ => was("cut or overwritten"),
+    };
+    Complaint::new(format!("{measured} `{path}` {state}")).with_exit(Exit::Invalid).help(help)
 }
 
 /// Prints the answer of a recorded run. The exit code reflects the verdict only: that the run was
@@ -291,6 +302,22 @@ pub(crate) fn print(text: &str) -> Result<(), Complaint> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn record_is_called_damaged_only_if_its_content_is() {
+        for (path, expected) in [
+            ("/dev/null/r.assay", ["cannot be read: Not a directory", "it may be intact"]),
+            ("/dev/null", ["cannot be read: ", "it was cut or overwritten during the run"]),
+            ("/dev/r.assay", ["is gone", "it was deleted or moved during the run"]),
+        ] {
+            let error = Archive::open(Path::new(path)).err().unwrap();
+            let complaint = format!("{:?}", lost_record(&error, Measurement::Run));
+            for words in expected {
+                assert!(complaint.contains(words), "{words}: {complaint}");
+            }
+            assert_eq!(complaint.contains("overwritten"), path == "/dev/null", "{complaint}");
+        }
+    }
 
     #[test]
     fn answer_is_as_wide_as_the_terminal_up_to_a_hundred_columns() {

@@ -12,8 +12,8 @@ use lab::calibrate::Calibration;
 use lab::experiment::{
     ArmEffect, DataStep, DifferenceScope, ExperimentEnd, ExperimentError, ExperimentOrder,
     INVALID_ARM, Problem, RUNNING, RecordedSearch, RecordedTrial, RunMaker, STATE,
-    UndeclaredDifference, canary_length, design, number_of_runs, run_experiment, search_facts,
-    search_order,
+    UndeclaredDifference, canary_length, design, number_of_runs, records_leftovers, run_experiment,
+    search_facts, search_order,
 };
 use lab::{Order, RecordPlace};
 use record::environment::assay;
@@ -693,12 +693,15 @@ fn complaint(
         },
         _ => complaint,
     };
-    if number_of_runs(record).is_none_or(|runs| runs == 0) {
-        return complaint;
-    }
-    let record = record.display().to_string();
-    let continues = format!("the runs so far are in `{record}`; continue");
-    let quoted = shell_word(&record);
+    let path = record.display().to_string();
+    let continues = match number_of_runs(record) {
+        None | Some(0) if records_leftovers(record) => {
+            "the changes before the run may still be there; undo them and continue".to_owned()
+        }
+        None | Some(0) => return complaint,
+        Some(_) => format!("the runs so far are in `{path}`; continue"),
+    };
+    let quoted = shell_word(&path);
     complaint.help(match &*error.problem {
         Problem::Statement { key, .. } => {
             format!("{continues} with --resume {quoted} if the statement of `{key}` works then")

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use base::WallTime;
 use engine::{Options, Stop};
 use lab::Order;
+use workload::Plan;
 
 use crate::args::LoadArgs;
 use crate::commands::answer::TextForm;
@@ -34,7 +35,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
     let place = order::record(args.out.as_ref(), "load");
     outputs::check_new_files(&file, Some(place.path()), args.answer.junit.as_deref())?;
     answer::check_cases(&args.answer)?;
-    let command = order::command("load", &args.file, &file.plan, &[]);
+    let command = command(args, &file.plan);
     let order = order::order(&file, &args.file.file, options, place, command, stop.clone());
     let order = Order { inputs: input_files::of_workload(&file)?, ..order };
     let shown = if args.quiet { ProgressStyle::Silent } else { ProgressStyle::Automatic };
@@ -45,4 +46,36 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
     display.finish();
     let done = done.map_err(|error| order::complaint(&file, &error, LoadingCommand::Load))?;
     conclude(done, &args.answer, TextForm::of(args.full))
+}
+
+/// Returns the command line for the record, without the path of the record, which does not affect
+/// the result.
+fn command(args: &LoadArgs, plan: &Plan) -> String {
+    let flag = |set: bool| set.then(String::new);
+    let more =
+        [("allow-commands", flag(args.allow_commands)), ("strict", flag(args.answer.strict))];
+    order::command("load", &args.file, plan, &more)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+    use workload::Overrides;
+
+    use super::*;
+    use crate::args;
+
+    #[test]
+    fn recorded_command_has_every_option_that_affects_the_load() {
+        let (plan, _) = workload::plan("[setup]\nquery = select 1\n", &Overrides::default());
+        let plan = plan.unwrap();
+        for line in [
+            "assay load w.ini",
+            "assay load w.ini --url sqlite:t.db --seed 7 --allow-files --allow-commands --strict",
+        ] {
+            let parsed = args::Args::try_parse_from(line.split(' ')).unwrap().command;
+            let args::Command::Load(args) = parsed else { panic!("another command") };
+            assert_eq!(command(&args, &plan), line);
+        }
+    }
 }

@@ -189,7 +189,8 @@ fn run_args(args: &RepeatArgs, command: &str) -> Result<RunArgs, Complaint> {
     Ok(run)
 }
 
-/// Splits a command line of a record into words; `None` if a quote is not closed.
+/// Splits a command line of a record into words; `None` if a quote is not closed, or if the line
+/// ends with a backslash outside of quotes.
 fn split_words(command: &str) -> Option<Vec<String>> {
     let mut words: Vec<String> = Vec::new();
     let mut word: Option<String> = None;

@@ -124,7 +124,7 @@ fn calibration_table_has_figures_and_file() {
         "\nsqlite: ",
         "clock, a reading",
         "timer, lateness of sleeps of 1 ms",
-        "hand-off to a thread of SQLite",
+        "hand-off to a thread of SQLite and back  p50 ",
         "\nkept in ",
     ] {
         assert!(ran.stdout.contains(words), "`{words}` is not in: {}", ran.stdout);

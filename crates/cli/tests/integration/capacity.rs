@@ -493,7 +493,8 @@ fn generator_that_cannot_reach_the_rate_is_the_limit() {
     place.assay(&["report", "r.assay", "--strict"]).expect(3);
     let words = "Irregular: the load generator cannot produce ";
     assert!(document["answer"].to_string().contains(words), "{}", document["answer"]);
-    // A lower rate that a fast machine can produce is confirmed, but it is not a capacity.
+    // A fast machine may confirm a lower rate. It is not a capacity, so the verdict is SUSPECT;
+    // without a confirmed rate it is INVALID.
     let doubted = if capacity["sustained"].is_null() { "INVALID" } else { "SUSPECT" };
     assert_eq!(document["verdict"], doubted);
     let list = capacity["trial_list"].as_array().unwrap();

@@ -16,7 +16,8 @@ use crate::support::{CommandResult, Running, TestFolder, number, wait_until};
 /// Rounds of the comparison.
 const ROUNDS: usize = 8;
 
-/// A program before the runs of an arm: it waits until the test releases it or ends.
+/// A program that runs before each run of an arm. It waits until the test releases it, or until the
+/// test ends and its folder is removed.
 pub(crate) const HOLD: &str = "touch held && while [ -e held ]; do sleep 0.01; done\n";
 
 const OUT: [&str; 2] = ["--out", "r.assay"];

@@ -220,6 +220,21 @@ fn a_mix_that_ends_with_the_file_of_a_part_says_so() {
     }
 }
 
+/// The limiter knows from the connections of a job that its file has ended.
+#[test]
+fn clients_leave_at_the_end_of_their_file() {
+    let place = TestFolder::with(
+        "duration = 5s\nwarmup = 0s\n[a]\nquery = select ?\nquery-args-file = a.csv\n\
+         concurrency = 2\n[b]\nquery = select 1\nrate = 10\n",
+    );
+    place.write("a.csv", "1\n2\n3\n");
+    place.run_virtually("sim:mm1", &[]);
+    let export = place.export_json("r.assay");
+    let first = export["intervals"].as_array().unwrap().iter().find(|row| row["job"] == "a");
+    let first = first.unwrap();
+    assert_eq!((&first["scheduled"], &first["connections"]), (&3.into(), &0.into()), "{first}");
+}
+
 /// A rejected statement of a script is reported with its line in the script.
 #[test]
 fn a_rejected_statement_of_a_script_is_named_with_its_line() {

@@ -97,6 +97,26 @@ fn interrupt_after(place: &TestFolder, line: &str) {
     assert_eq!(tables(place), 3, "{}", ran.stderr);
 }
 
+/// The second statement before the first run fails, and so does the statement after it.
+#[test]
+fn failed_first_run_whose_undoing_failed_can_be_resumed() {
+    let steps =
+        "before = create table changed (x)\nbefore = nonsense\nafter = drop table missing\n";
+    let experiment = format!(
+        "[question]\nask = What?\nworkload = w.ini\ndifferences = several\n\
+         [arm slow]\nthink(read) = 1ms\n{steps}\
+         [arm fast]\n{steps}[sweep]\nvary = concurrency(read): 1, 2\nrepeats = 1\n"
+    );
+    let place = place(SQLITE_WORKLOAD, &experiment);
+    let ran = place.assay(&RUN).expect(2);
+    let said = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = "the changes before the run may still be there; undo them and continue with \
+                 --resume r.assay if the statement of `before` works then";
+    assert!(said.contains(words), "{}", ran.stderr);
+    assert_eq!(tables(&place), 1, "the table `changed`: {}", ran.stderr);
+    assert!(place.at("r.assay").exists());
+}
+
 /// The last run is recorded before its `after` is interrupted, so no run is missing.
 #[test]
 fn experiment_whose_last_after_was_interrupted_can_be_resumed() {

@@ -34,7 +34,7 @@ use crate::support::{TestFolder, number};
 const READABLE: [(&str, i32); 6] =
     [("virtual", 0), ("sqlite", 3), ("postgres", 3), ("killed", 0), ("mix", 0), ("hosts", 3)];
 
-/// Records whose rows per second are also stored.
+/// Records whose table is also stored, in `NAME.csv`, with one row per second and job.
 const WITH_TABLE: [&str; 5] = ["virtual", "sqlite", "killed", "mix", "hosts"];
 
 /// The name of a damage, and the function that damages the record `virtual` in this way. The file

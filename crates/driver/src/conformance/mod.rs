@@ -49,8 +49,8 @@ pub trait Fixture {
     fn sever(&self) -> String;
 }
 
-/// The parts of the suite that depend on a database that stores data. The database is empty at
-/// first.
+/// Further parts of the suite that differ between databases, for a database that stores data. It is
+/// empty at first.
 pub trait StoringFixture: Fixture {
     /// Returns the type of a column of 64-bit integers.
     fn integer(&self) -> &'static str;

@@ -4,6 +4,8 @@
 //! It separates words, strings and other characters as the server does (MySQL manual, "Language
 //! Structure"): a question mark in a string is not a placeholder, and a comment names no file.
 
+use base::executed_comment_mark;
+
 /// A token of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Piece<'a> {
@@ -24,14 +26,14 @@ impl Piece<'_> {
 
 /// Returns true if the statement has placeholders.
 pub(super) fn has_placeholders(sql: &str) -> bool {
-    Pieces { rest: sql }.any(|piece| piece == Piece::Sign('?'))
+    Pieces::of(sql).any(|piece| piece == Piece::Sign('?'))
 }
 
 /// Returns the name of the file that the statement loads from the client, as in `… LOCAL INFILE
 /// 'name'`; `None` if it loads none.
 pub(super) fn loaded_file(sql: &str) -> Option<String> {
     let mut last = [Piece::Sign(' '), Piece::Sign(' ')];
-    for piece in (Pieces { rest: sql }) {
+    for piece in Pieces::of(sql) {
         if let ([Piece::Word(local), Piece::Word(infile)], Piece::Text(name)) = (&last, &piece)
             && local.eq_ignore_ascii_case("local")
             && infile.eq_ignore_ascii_case("infile")
@@ -54,7 +56,7 @@ const ALWAYS_WITH_RESULT: [&str; 5] = ["select", "with", "values", "table", "sho
 /// finds, without reading the table, that no row matches. False for `select … into`: a server may
 /// describe the columns that this statement stores.
 pub(super) fn returns_rows(sql: &str) -> bool {
-    let mut pieces = Pieces { rest: sql }.skip_while(|piece| *piece == Piece::Sign('('));
+    let mut pieces = Pieces::of(sql).skip_while(|piece| *piece == Piece::Sign('('));
     pieces.next().is_some_and(|first| first.is_one_of(&ALWAYS_WITH_RESULT))
         && !pieces.any(|piece| piece.is_one_of(&["into"]))
 }
@@ -68,13 +70,15 @@ const INFILE: &[u8] = b"infile";
 
 struct Pieces<'a> {
     rest: &'a str,
+    /// True within a comment whose text the server executes.
+    is_in_executed_comment: bool,
 }
 
 impl<'a> Iterator for Pieces<'a> {
     type Item = Piece<'a>;
 
     fn next(&mut self) -> Option<Piece<'a>> {
-        self.rest = behind_comments(self.rest);
+        self.skip_comments();
         let first = self.rest.chars().next()?;
         Some(match first {
             '\'' | '"' => Piece::Text(self.text(first, true)),
@@ -97,7 +101,25 @@ fn is_of_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_' || character == '$'
 }
 
-impl Pieces<'_> {
+impl<'a> Pieces<'a> {
+    fn of(sql: &'a str) -> Pieces<'a> {
+        Pieces { rest: sql, is_in_executed_comment: false }
+    }
+
+    /// Skips white space and comments, but not the text of `/*! … */`.
+    fn skip_comments(&mut self) {
+        loop {
+            self.rest = behind_comments(self.rest);
+            let mark = match executed_comment_mark(self.rest) {
+                Some(mark) => mark,
+                None if self.is_in_executed_comment && self.rest.starts_with("*/") => 2,
+                None => return,
+            };
+            self.is_in_executed_comment = self.rest.starts_with('/');
+            self.rest = &self.rest[mark..];
+        }
+    }
+
     /// Reads a quoted text up to its closing quote, or to the end if there is none.
     fn text(&mut self, quote: char, has_escapes: bool) -> String {
         let mut text = String::new();
@@ -132,7 +154,7 @@ fn unescaped(character: char) -> char {
     }
 }
 
-/// Skips white space and comments.
+/// Skips white space and comments, except those whose text the server executes.
 fn behind_comments(text: &str) -> &str {
     let mut rest = text.trim_start();
     loop {
@@ -142,6 +164,8 @@ fn behind_comments(text: &str) -> &str {
             });
         let after = if is_line {
             rest.split_once('\n').map_or("", |(_, after)| after)
+        } else if executed_comment_mark(rest).is_some() {
+            return rest;
         } else if let Some(comment) = rest.strip_prefix("/*") {
             comment.split_once("*/").map_or("", |(_, after)| after)
         } else {
@@ -163,6 +187,8 @@ mod tests {
             ("select 'a''?', 'b\\'?'", false),
             ("select 1 -- ?\n# ?\n/* ? */ + 2", false),
             ("select 1 /*/ ? */", false),
+            ("select 1 /*! + ? */", true),
+            ("select 1 /*!50000 + 1 */ /* ? */", false),
             ("select 1--?", true),
             ("select `\\`, ?", true),
             ("select 'unfinished ?", false),
@@ -174,13 +200,20 @@ mod tests {
 
     #[test]
     fn statements_that_always_have_a_result_are_recognised() {
-        for sql in ["SELECT 1", "/* a */ (( select 'into'))", "show tables", "-- a\nTable t"] {
+        for sql in [
+            "SELECT 1",
+            "/* a */ (( select 'into'))",
+            "/*!50000 select */ 1 /* into @a */",
+            "show tables",
+            "-- a\nTable t",
+        ] {
             assert!(returns_rows(sql), "{sql}");
         }
         for sql in [
             "delete from t returning a",
             "insert into t values (1) returning a",
             "select 1 into @a",
+            "select 1 /*! into @a */",
             "call p()",
             "`select`",
             "selected",
@@ -203,6 +236,7 @@ mod tests {
             ("load data local infile 'a.csv' into table t", Some("a.csv")),
             ("LOAD DATA CONCURRENT LOCAL\nINFILE \"it''s \\\\ \\t\" ignore", Some("it''s \\ \t")),
             ("load xml local /* no */ infile 'it''s.xml'", Some("it's.xml")),
+            ("/*!50000 load data local infile 'a.csv' into table t */", Some("a.csv")),
             ("load data infile 'a.csv' into table t", None),
             ("select 1 /* local infile 'a.csv' */", None),
             ("select 'local infile', 'a.csv'", None),

@@ -128,8 +128,8 @@ impl Programs {
     /// `is_given_up` returns true, the command's whole process group is terminated.
     ///
     /// # Errors
-    /// The command cannot be started, was given up (class `Timeout`), or ended with an error; the
-    /// message is then the end of its stderr.
+    /// The command cannot be started, was given up (class `Timeout`), or ended with an error. In
+    /// the last case, the message is the end of its stderr.
     pub fn run_once(
         &self,
         text: &str,

@@ -106,6 +106,7 @@ async fn prepares_nothing<D: Driver>(driver: &D, rt: &Rt, relay: &Relay, address
     relay.stall(Nanos::from_secs(60));
     let error = connection.prepare("select 1").await.expect_err("no answer");
     check(&error, Class::Disconnect, "disconnect", &[address, "within 300ms", "connect-timeout"]);
+    assert!(error.is_unanswered(), "{error}");
     // The client does not wait for settings either, and it invents none.
     let settings = connection.settings().await;
     let isolation = settings.iter().find(|(name, _)| name == "isolation");
@@ -146,10 +147,11 @@ async fn lacks_sessions<D: Driver>(driver: &D, rt: &Rt, relay: &Relay) {
     driver.time_zero(rt.now());
     let error = later.prepare("select 1").await.expect_err("no answer");
     check(&error, Class::Disconnect, "disconnect", &["did not prepare", "within 300ms"]);
+    assert!(error.is_unanswered(), "{error}");
 }
 
-/// Checks the error class before and after time zero. During a run, a full pooler cannot be
-/// distinguished from a server that has stopped.
+/// Checks the error class before and after time zero. During a run, a driver cannot distinguish a
+/// full pooler from a server that has stopped.
 #[test]
 fn connection_without_a_session_is_a_limit_only_before_time_zero() {
     for kind in [Kind::Postgres, Kind::Mariadb] {

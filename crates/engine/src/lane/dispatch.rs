@@ -30,9 +30,17 @@ impl<D: Driver> LaneState<D> {
             gate.borrow_mut().assign(now);
             self.apply_dishonest_rules(&mut gate.borrow_mut(), now);
             self.add_needed_clients(job_state, gate.borrow().waiting());
+            self.stop_reading(&mut gate.borrow_mut());
             if gate.borrow().is_over() {
                 return;
             }
+        }
+    }
+
+    /// Reads the files of a gate no further if it only counts requests and the run ends at once.
+    fn stop_reading(&self, gate: &mut Gate) {
+        if gate.gives_up() && (self.stop.is_at_once() || self.stop.has_panicked()) {
+            gate.read_no_further();
         }
     }
 

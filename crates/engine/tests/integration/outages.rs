@@ -231,7 +231,7 @@ fn stalled_load_is_given_up() {
     assert_eq!(error.message(), expected);
 }
 
-/// A listener that ends the run while a table is filled, and keeps the events of the run's
+/// A listener that ends the run while a table is being filled, and keeps the events of the run's
 /// teardown.
 #[derive(Default)]
 struct InterruptingListener {
@@ -705,5 +705,150 @@ fn full_server_is_an_outage_only_if_it_answers_no_other_job() {
         let [began, _] = outages_of(&totals);
         assert_eq!((began.len(), lost.len()), (expected, expected), "{other}: {began:?}");
         assert!(began.iter().all(|at| (2.9..3.3).contains(at)), "{began:?}");
+    }
+}
+
+/// The fault of a [`FaultyServer`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    /// The server ends all sessions and accepts no client.
+    Crash,
+    /// The server accepts clients and answers nothing.
+    Stall,
+    /// A pooler has no session for further clients, and answers the others.
+    Full,
+}
+
+/// A server that needs 100 ms to prepare a statement, and has a fault for a while. A crash reaches
+/// new sessions first: requests in flight fail when they would have been answered.
+#[derive(Clone)]
+struct FaultyServer {
+    inner: Simulated,
+    fault: Fault,
+    faulty: Range<Stamp>,
+}
+
+struct FaultySession {
+    inner: <Simulated as Driver>::Connection,
+    server: FaultyServer,
+    opened: Stamp,
+    rt: Rt,
+}
+
+impl FaultyServer {
+    /// Returns a server that has a fault from 3 s until `end_s`.
+    fn new(plan: &Plan, fault: Fault, end_s: u64) -> FaultyServer {
+        let inner = Simulated::new(constant(1_000, None), plan.seed);
+        FaultyServer { inner, fault, faulty: Stamp(3_000_000_000)..Stamp(end_s * 1_000_000_000) }
+    }
+}
+
+impl Driver for FaultyServer {
+    type Connection = FaultySession;
+
+    fn dialect(&self) -> Dialect {
+        self.inner.dialect()
+    }
+
+    fn stores_data(&self) -> bool {
+        false
+    }
+
+    async fn connect(&self, rt: &Rt) -> Result<FaultySession, Error> {
+        if self.fault == Fault::Crash && self.faulty.contains(&rt.now()) {
+            return Err(Error::disconnect("connection refused"));
+        }
+        let inner = self.inner.connect(rt).await?;
+        Ok(FaultySession { inner, server: self.clone(), opened: rt.now(), rt: rt.clone() })
+    }
+
+    fn time_zero(&self, zero: Stamp) {
+        self.inner.time_zero(zero);
+    }
+}
+
+impl Connection for FaultySession {
+    async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
+        let FaultyServer { fault, faulty, .. } = &self.server;
+        let ready = self.rt.now() + Nanos::from_millis(100);
+        if ready < faulty.start || self.rt.now() >= faulty.end {
+            self.rt.sleep_until(ready).await;
+            return self.inner.prepare(text).await;
+        }
+        match fault {
+            Fault::Crash => {
+                self.rt.sleep_until(faulty.start).await;
+                Err(Error::disconnect("closed the connection"))
+            }
+            Fault::Stall | Fault::Full => {
+                self.rt.sleep(CONNECT_TIMEOUT).await;
+                Err(Error::unanswered("did not prepare a statement"))
+            }
+        }
+    }
+
+    async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
+        let FaultyServer { fault, faulty, .. } = &self.server;
+        let answer = self.inner.run(work).await;
+        let is_affected = self.opened < faulty.start && self.rt.now() >= faulty.start;
+        match fault {
+            Fault::Crash if is_affected => Err(Error::disconnect("closed the connection")),
+            Fault::Stall if is_affected => {
+                self.rt.sleep_until(Stamp::NEVER).await;
+                answer
+            }
+            Fault::Crash | Fault::Stall | Fault::Full => answer,
+        }
+    }
+
+    delegate_to_inner!(query_text, settings, close, abandon);
+}
+
+/// A job needs more connections while another job gets answers. Expects only a pooler that goes on
+/// answering to limit the job, although each server answered after the attempts had begun.
+#[test]
+fn crash_or_stall_is_an_outage_and_a_full_pooler_limits_a_growing_job() {
+    for (fault, end_s, (began, ended), limits) in [
+        (Fault::Crash, 4, (1, 1), 0),
+        (Fault::Stall, 1_000, (1, 0), 0),
+        (Fault::Full, 1_000, (0, 0), 1),
+    ] {
+        let plan = plan_of(
+            "duration = 12s\ndrain = 1s\n\
+             [a]\nquery = select 1\nrate = 100\narrival = uniform\nconcurrency = 1\n\
+             [b]\nquery = select 1 /* sim: service=2s */\nrate = 20\narrival = uniform\n\
+             start = 2s\n",
+        );
+        let server = FaultyServer::new(&plan, fault, end_s);
+        let (totals, _) = run_on(&plan, server, &virtually(1), &Stop::default());
+        let outages = outages_of(&totals);
+        assert_eq!(outages.each_ref().map(Vec::len), [began, ended], "{fault:?}: {outages:?}");
+        assert!(outages[0].iter().all(|at| (2.0..3.1).contains(at)), "{fault:?}: {outages:?}");
+        let events = totals.events.iter();
+        let limited = events.filter(|event| event.kind == EventKind::ConnectionLimit);
+        let texts: Vec<&str> = limited.map(|event| event.text.as_str()).collect();
+        assert_eq!(texts.len(), limits, "{fault:?}: {texts:?}");
+        let end = "limit: did not prepare a statement (no-session)";
+        assert!(texts.iter().all(|text| text.ends_with(end)), "{fault:?}: {texts:?}");
+    }
+}
+
+/// Requests that connect get answers until the server crashes. Expects no request that was
+/// connecting then to be counted as refused by a full server, and those that may wait to do so.
+#[test]
+fn crash_is_no_full_server_for_requests_that_connect() {
+    for (outage, errors) in [("fail", 50..=150), ("wait", 0..=2)] {
+        let plan = plan_of(&format!(
+            "duration = 8s\n[a]\nquery = select 1\nrate = 100\narrival = uniform\n\
+             reconnect = per-transaction\noutage = {outage}\n"
+        ));
+        let server = FaultyServer::new(&plan, Fault::Crash, 4);
+        let (totals, _) = run_on(&plan, server, &virtually(1), &Stop::default());
+        let failures = &totals.account(JOB).window.failures;
+        let is_lost = failures.iter().all(|(class, _, _)| class == Class::Disconnect);
+        assert!(is_lost, "{outage}: {failures:?}");
+        let failed = failures.iter().map(|(_, _, count)| count).sum::<u64>();
+        assert!(errors.contains(&failed), "{outage}: {failures:?}");
+        assert_eq!(outages_of(&totals).map(|of| of.len()), [1, 1], "{outage}: {:?}", totals.events);
     }
 }

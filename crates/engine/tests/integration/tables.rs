@@ -20,9 +20,9 @@ const WORKLOAD: &str = "duration = 100ms\n[load a]\nrows = 3\ncolumns = id: row(
 /// The answer to a query about a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Answer {
-    /// An empty table, after this time.
+    /// One row if the query asks whether `b` has rows, otherwise none; after this time.
     After(Nanos),
-    /// A table without the rows that were too long.
+    /// A result without its rows, which were too long.
     Cut,
     /// No answer, and the user ends the run.
     Never,

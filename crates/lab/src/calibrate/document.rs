@@ -59,9 +59,9 @@ impl Calibration {
             },
             "routes": routes,
             "sqlite_hand_off": {
-                "there_p50_us": us(self.hand_off.one_way_p50),
-                "there_p99_us": us(self.hand_off.one_way_p99),
-                "both_ways_mean_us": us(self.hand_off.round_trip),
+                "there_p50_us": us(self.hand_off.p50),
+                "there_p99_us": us(self.hand_off.p99),
+                "both_ways_mean_us": us(self.hand_off.mean),
             },
             "target": null,
             "file": null,
@@ -96,9 +96,9 @@ impl Calibration {
             },
             routes: routes.map(route).collect::<Option<_>>()?,
             hand_off: HandOff {
-                one_way_p50: nanos("/sqlite_hand_off/there_p50_us")?,
-                one_way_p99: nanos("/sqlite_hand_off/there_p99_us")?,
-                round_trip: nanos("/sqlite_hand_off/both_ways_mean_us")?,
+                p50: nanos("/sqlite_hand_off/there_p50_us")?,
+                p99: nanos("/sqlite_hand_off/there_p99_us")?,
+                mean: nanos("/sqlite_hand_off/both_ways_mean_us")?,
             },
         })
     }

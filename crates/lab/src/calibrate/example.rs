@@ -32,10 +32,6 @@ pub(super) fn calibration() -> Calibration {
         clock: ClockFigures { cost_ns: 24.5, resolution: Nanos(20) },
         timer: Lateness { count: 1_000, quantiles: quantiles(6), max: Nanos(300_001) },
         routes: Route::ALL.map(figures).to_vec(),
-        hand_off: HandOff {
-            one_way_p50: Nanos(7_001),
-            one_way_p99: Nanos(20_000),
-            round_trip: Nanos(15_000),
-        },
+        hand_off: HandOff { p50: Nanos(7_001), p99: Nanos(20_000), mean: Nanos(15_000) },
     }
 }

@@ -34,7 +34,7 @@ pub(crate) fn facts_of(calibration: Option<&Calibration>) -> Vec<(String, String
         add(SERVICE_P50, &|c| Some(us(c.of(route)?.floor.service.p50)));
         add(PER_S, &|c| Some(format!("{:.0}", c.of(route)?.max_per_s())));
     }
-    facts.add(SQLITE_HAND_OFF, |c| Some(us(c.hand_off.round_trip)));
+    facts.add(SQLITE_HAND_OFF, |c| Some(us(c.hand_off.mean)));
     facts.facts
 }
 

@@ -107,16 +107,17 @@ pub struct Quantiles {
     pub p99_9: Nanos,
 }
 
-/// The time that it takes to hand a request to a SQLite thread.
+/// The time that it takes to hand a request to a SQLite thread, and the answer back: the time
+/// between two requests of a client that is spent outside SQLite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HandOff {
-    /// Time until the thread has the request, p50.
-    pub one_way_p50: Nanos,
-    /// Time until the thread has the request, p99.
-    pub one_way_p99: Nanos,
+    /// Time from the end of a request to the start of the next one in the thread, p50.
+    pub p50: Nanos,
+    /// Time from the end of a request to the start of the next one in the thread, p99.
+    pub p99: Nanos,
     /// Mean time from one request of a client to its next, minus the mean service time. The rest is
     /// the hand-off in both directions and the client's own work.
-    pub round_trip: Nanos,
+    pub mean: Nanos,
 }
 
 impl RouteFigures {

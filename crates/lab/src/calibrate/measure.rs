@@ -76,14 +76,15 @@ pub(super) struct FloorMeasurement {
 }
 
 impl FloorMeasurement {
-    /// Returns the time that a request to SQLite spends outside SQLite: the send lag on the way
-    /// there; for both ways, the mean period of a client minus the mean service time.
+    /// Returns the time outside SQLite between two requests of a client. Its quantiles are those of
+    /// the send lag, which begins at the end of the previous request in the thread. Its mean is the
+    /// mean period of a client minus the mean service time.
     pub(super) fn hand_off(&self) -> HandOff {
         let period_ns = 1e9 / self.per_s.max(f64::MIN_POSITIVE);
         HandOff {
-            one_way_p50: self.lag.p50,
-            one_way_p99: self.lag.p99,
-            round_trip: Nanos((period_ns - self.service_mean_ns).max(0.0) as u64),
+            p50: self.lag.p50,
+            p99: self.lag.p99,
+            mean: Nanos((period_ns - self.service_mean_ns).max(0.0) as u64),
         }
     }
 }
@@ -326,11 +327,7 @@ mod tests {
         let floor = Floor { count: 1, response: quantiles, service: quantiles };
         let (service_mean_ns, per_s) = (5_000.0, 50_000.0);
         let measured = FloorMeasurement { floor, lag: quantiles, service_mean_ns, per_s };
-        let expected = HandOff {
-            one_way_p50: Nanos(7_000),
-            one_way_p99: Nanos(20_000),
-            round_trip: Nanos(15_000),
-        };
+        let expected = HandOff { p50: Nanos(7_000), p99: Nanos(20_000), mean: Nanos(15_000) };
         assert_eq!(measured.hand_off(), expected);
     }
 }

@@ -28,7 +28,7 @@ const FEWEST_OF_SWEEP: u32 = 4;
 /// # Errors
 /// A run failed, or the record cannot be written. Earlier measurements are in the record, and the
 /// experiment can be resumed. The record of a new experiment that has no runs is removed, unless
-/// the order keeps it because a server was unreachable.
+/// the order keeps it because a server was unreachable, or a continuation must undo changes.
 pub fn run_experiment(
     order: &ExperimentOrder<'_>,
     listener: &dyn ExperimentListener,

@@ -56,7 +56,7 @@ pub use error::{ContradictingState, DataStep, ExperimentError, NotInEffect, Prob
 pub use event::{ExperimentEvent, ExperimentListener};
 pub use execute::run_experiment;
 pub use execution::ExperimentEnd;
-pub use open_record::number_of_runs;
+pub use open_record::{number_of_runs, records_leftovers};
 pub use order::{ExperimentOrder, RunMaker};
 pub use recorded::{COUNTERBALANCED, INVALID_ARM, RUNNING, STATE, figures};
 pub use results::{ExperimentResults, RecordedRun, RunPlan, mark_incomparable, read_results};

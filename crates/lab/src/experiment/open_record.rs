@@ -1,15 +1,18 @@
-//! The file of an experiment's record: it is created, continued, or removed if it contains no run.
+//! The file of an experiment's record: it is created, continued, or removed if it contains no run
+//! and nothing to undo.
 
 use std::path::Path;
 
 use archive::{ExperimentContent, ExperimentWriter};
 use base::WallTime;
 use record::InputFile;
+use workload::question::StatementKey;
 
 use super::error::{ExperimentError, Problem};
 use super::experiment_servers::with_causes;
 use super::order::ExperimentOrder;
-use super::recorded::{COUNTERBALANCED, INTERRUPTED, RUNNING, STATE};
+use super::recorded::{COUNTERBALANCED, INTERRUPTED, LEFTOVERS, RUNNING, STATE};
+use crate::evidence::YES;
 
 /// Creates the record, or opens the record of an interrupted experiment.
 pub(super) fn open_record(
@@ -71,14 +74,20 @@ pub fn number_of_runs(record: &Path) -> Option<usize> {
     ExperimentContent::read(record).ok().map(|content| content.runs.len())
 }
 
-/// Removes the record of an experiment that failed before its first run, because it contains no
-/// measurement. If the record is to be kept, does not remove it, but adds the end of the experiment
-/// and the reason for this end.
+/// Returns true if an experiment has recorded that changes before a run may not have been undone.
+pub fn records_leftovers(record: &Path) -> bool {
+    ExperimentContent::read(record).is_ok_and(|content| content.fact(LEFTOVERS) == Some(YES))
+}
+
+/// Removes the record of an experiment that failed before its first run was recorded, because it
+/// contains no measurement. If the record is to be kept, or changes before the run must still be
+/// undone, does not remove it, but adds the end of the experiment and the reason for this end.
 pub(super) fn remove_or_explain(order: &ExperimentOrder<'_>, error: &ExperimentError) {
     if number_of_runs(order.record) != Some(0) {
         return;
     }
-    if order.keeps_record_if_unreachable && error.is_unreachable() {
+    let is_wanted = order.keeps_record_if_unreachable && error.is_unreachable();
+    if is_wanted || records_leftovers(order.record) && !changed_nothing(order, error) {
         explain(order, error);
     } else {
         // If the record cannot be removed, the user's next attempt reports the same error.
@@ -86,7 +95,19 @@ pub(super) fn remove_or_explain(order: &ExperimentOrder<'_>, error: &ExperimentE
     }
 }
 
-/// Records that a server was unreachable.
+/// Returns true if the error of a first run shows that nothing was changed before the run: the
+/// database rejected the first statement, and no program runs before it. `after` then fails because
+/// there is nothing to undo.
+fn changed_nothing(order: &ExperimentOrder<'_>, error: &ExperimentError) -> bool {
+    let is_rejected = matches!(
+        &*error.problem,
+        Problem::Statement { key: StatementKey::Before, number: 1, error }
+            if !error.class().ends_connection()
+    );
+    is_rejected && order.experiment.arms.iter().all(|arm| arm.commands(true).next().is_none())
+}
+
+/// Records that an error ended the experiment.
 fn explain(order: &ExperimentOrder<'_>, error: &ExperimentError) {
     // The error is printed in any case.
     let Ok((mut record, _)) = ExperimentWriter::resume(order.record) else { return };

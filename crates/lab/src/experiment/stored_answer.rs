@@ -473,7 +473,8 @@ mod tests {
         }
     }
 
-    /// A damaged answer lacks a field, or has a different type or an unknown name in it.
+    /// A damaged answer is cut off, lacks a field, or has a field with a wrong type, an unknown
+    /// name or an impossible value.
     #[test]
     fn damaged_answer_is_not_read() {
         let trials: Vec<Trial> = capacity().trials.iter().map(trial).collect();

@@ -195,7 +195,8 @@ impl RealTimeOracle {
         run.map_err(WireProblem::Run)
     }
 
-    /// Compares a run with the closed form and, if there is one, with its twin.
+    /// Compares a run with the closed form, unless the server stalls, and with its twin, if it has
+    /// one. Also checks that every request is accounted for.
     fn judge(&self, name: &str, plan: &Plan, real: &Totals) -> Vec<Finding> {
         let config = server(self.server);
         let pool = PooledRuns::of(std::slice::from_ref(real));

@@ -386,6 +386,16 @@ fn with_mark(
     is_resumed: bool,
     listener: fn(Stop) -> Box<dyn ExperimentListener>,
 ) -> ExperimentEnd {
+    try_with_mark(place, arms, is_resumed, listener).unwrap()
+}
+
+/// Does the same as [`with_mark`] for an experiment that may fail.
+fn try_with_mark(
+    place: &TestFolder,
+    arms: &str,
+    is_resumed: bool,
+    listener: fn(Stop) -> Box<dyn ExperimentListener>,
+) -> Result<ExperimentEnd, ExperimentError> {
     let database = place.record().with_file_name("t.db");
     let workload = format!(
         "url = sqlite:{}\nduration = 100ms\n[read]\nquery = select 1\nconcurrency = 1\n\
@@ -398,7 +408,7 @@ fn with_mark(
     let runs = RealRuns { experiment: &experiment, stop: stop.clone() };
     let record = place.record();
     let order = new_order(&experiment, &runs, &record, stop.clone());
-    run_experiment(&ExperimentOrder { is_resumed, ..order }, &*listener(stop)).unwrap()
+    run_experiment(&ExperimentOrder { is_resumed, ..order }, &*listener(stop))
 }
 
 /// A listener that interrupts the experiment when the servers are about to be started.
@@ -520,6 +530,36 @@ fn step_that_the_last_run_left_is_undone_before_the_experiment_is_complete() {
     // On a busy machine, the round may have been repeated.
     let counts = content.runs.iter().filter(|run| run.state == RunState::Counts).count();
     assert_eq!((counts, content.looks.len()), (4, 1), "{content:?}");
+}
+
+/// The second statement before the first run fails, and so does the statement after it.
+#[test]
+fn step_that_a_failed_first_run_left_is_undone_when_the_experiment_is_resumed() {
+    let place = TestFolder::new();
+    let database = rusqlite::Connection::open(place.record().with_file_name("t.db")).unwrap();
+    database.execute_batch("create table done (x)").unwrap();
+    let steps = "before = nonsense\nafter = alter table mark rename to done";
+    let arms = MARK_IN_A_SWEEP.replace("after = drop table mark", steps);
+    let error = try_with_mark(&place, &arms, false, |_| Box::new(Quiet)).unwrap_err();
+    assert!(matches!(*error.problem, Problem::Statement { number: 2, .. }), "{error}");
+    assert_eq!(state_and_leftovers(&place), ["interrupted", "yes"]);
+    database.execute_batch("drop table done").unwrap();
+    let end = with_mark(&place, &arms, true, |stop| Box::new(InterruptsPreparation(stop)));
+    assert_eq!(end, ExperimentEnd::Interrupted);
+    assert_eq!(state_and_leftovers(&place), ["interrupted", "none"]);
+    let sql = "select group_concat(name) from sqlite_schema where name in ('mark', 'done')";
+    let left: String = database.query_row(sql, [], |row| row.get(0)).unwrap();
+    assert_eq!(left, "done");
+}
+
+/// The statement after the run fails too, because there is nothing to undo.
+#[test]
+fn rejected_first_statement_before_the_first_run_leaves_no_record() {
+    let place = TestFolder::new();
+    let arms = MARK_IN_A_SWEEP.replace("before = create table mark (x)", "before = nonsense");
+    let error = try_with_mark(&place, &arms, false, |_| Box::new(Quiet)).unwrap_err();
+    assert!(matches!(*error.problem, Problem::Statement { number: 1, .. }), "{error}");
+    assert!(!place.record().exists());
 }
 
 #[test]

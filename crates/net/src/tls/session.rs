@@ -158,8 +158,7 @@ impl TlsSession {
         Poll::Ready(Ok(count))
     }
 
-    /// Passes encrypted bytes to the TLS library: as many as it accepts until its decrypted bytes
-    /// are read.
+    /// Passes encrypted bytes to the TLS library, which may accept only part of them at once.
     fn decrypt(&mut self) -> io::Result<()> {
         let mut rest = &self.encrypted[self.decrypted..self.end];
         self.connection.read_tls(&mut rest)?;

@@ -763,8 +763,8 @@ mod tests {
         OwnSessions::of(TargetSessions { name: name.to_owned(), ids: Some(vec![ids]) }, [])
     }
 
-    /// Returns the number of all parallel workers and of the running ones: first for our sessions,
-    /// then for the sessions of others.
+    /// Returns the number of all parallel workers and the number of running ones, first for our
+    /// sessions, then for the sessions of others.
     fn workers(table: &Table, known: RecognitionData<'_>) -> [(u64, u64); 2] {
         let SampledSessions { ours, theirs, .. } = classify_sessions(table, known);
         [ours, theirs].map(|it| (it.parallel_workers, it.running_workers))

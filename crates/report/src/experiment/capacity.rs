@@ -384,7 +384,8 @@ impl CapacityView {
                 ", but a part of this load waits for connections. Raise the limit of connections \
                  of the server or the pool"
             }
-            (false, _) if !is_at_limit && self.order.is_far_above_first(highest * 2.0) => {
+            // The search rounds the double to five digits.
+            (false, _) if !is_at_limit && self.order.is_far_above_first(highest * 2.0001) => {
                 ". Write a larger `first`"
             }
             (false, true) => ". Write a larger `highest`",

@@ -231,8 +231,8 @@ pub(super) fn sweep(points: &[(&str, f64, f64)], arms: usize) -> SweepView {
     }
 }
 
-/// Returns a sweep of the arms plain and tls over this number of clients, 1 and more. The point in
-/// the middle is the best of each arm; the ranking of all other points is the same.
+/// Returns a sweep of the arms plain and tls over 1 to `points` clients. The point in the middle is
+/// the best of each arm; the ranking of all other points is the same.
 pub(super) fn long_sweep(points: usize, ranking: Ranking) -> SweepView {
     let values: Vec<String> = (1..=points).map(|value| value.to_string()).collect();
     let measured: Vec<(&str, f64, f64)> =

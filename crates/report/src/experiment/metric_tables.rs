@@ -1,5 +1,5 @@
-//! Tables of a comparison that the page, the full text and the short text share: the metrics of an
-//! arm, and the pairs behind the first metric.
+//! Tables of a comparison: the metrics of an arm, and the pairs behind the first metric. The short
+//! text has only the metrics; the page and the full text have both.
 
 use std::iter::repeat_n;
 

@@ -219,8 +219,8 @@ pub(crate) fn signed(change: f64, scale: Scale) -> String {
     format!("{sign}{}", percent(change.abs(), scale))
 }
 
-/// Returns a size in percent or in percentage points, with three significant digits, but at most
-/// three decimals.
+/// Returns a size in percent or in percentage points: without decimals from 100 on, with one
+/// decimal from 10, two from 0.1, and three below.
 pub(super) fn percent(size: f64, scale: Scale) -> String {
     let percent = size * 100.0;
     let digits = match percent.abs() {

@@ -75,7 +75,8 @@ impl Scale {
             // A change of −100 % has no finite coordinate: it lies beyond the end of every axis.
             Scale::Ratio if value <= -1.0 => f64::MIN_POSITIVE.ln(),
             Scale::Ratio => value.ln_1p(),
-            Scale::Tail => -(1.0 - value.min(1.0)).ln(),
+            Scale::Tail if value >= 1.0 => f64::INFINITY,
+            Scale::Tail => -(1.0 - value).ln(),
         }
     }
 
@@ -426,6 +427,8 @@ mod tests {
         for (q, place) in [(0.9, 0.25), (0.99, 0.5), (0.999, 0.75), (0.9999, 1.0), (1.0, 1.0)] {
             assert!((axis.place(q).unwrap() - place).abs() < 1e-9, "{q}");
         }
+        assert_eq!(axis.place(2.0), Some(1.0));
+        assert_eq!(axis.place(f64::NAN), None);
     }
 
     #[test]

@@ -12,7 +12,10 @@ use crate::number::rate;
 /// Maximum number of points of a load that is drawn with dots in addition to its line.
 const FEW_POINTS: usize = 20;
 
-/// Returns the rows per second of each load, over the rows that are already in the table.
+/// Maximum number of loads that the caption names.
+const MOST_NAMED: usize = 3;
+
+/// Returns the figure of the loads: rows per second as a function of the rows in the table.
 pub(super) fn figure(run: &Run<'_>) -> Figure {
     let loads = &run.view.summary.loads;
     let series: Vec<(&LoadSummary, Vec<Point>)> =
@@ -66,12 +69,13 @@ fn caption(loads: &[LoadSummary]) -> String {
             None => format!("{} {whole}", load.table),
         })
     });
-    let sentences: Vec<String> = sentences.take(3).collect();
+    let sentences: Vec<String> = sentences.take(MOST_NAMED).collect();
+    let others = if loads.len() > MOST_NAMED { "; and other loads" } else { "" };
     match sentences.is_empty() {
         true => "The rates of the loads are unknown.".to_owned(),
         false => {
             format!(
-                "{}: a falling line is a table that becomes slower to fill.",
+                "{}{others}: a falling line is a table that becomes slower to fill.",
                 sentences.join("; ")
             )
         }

@@ -19,7 +19,7 @@ const TITLE: &str = "Use of each processor (heat map)";
 /// Maximum number of rows; neighbouring processors share one.
 const MOST_ROWS: usize = 16;
 
-/// Maximum number of rows that have a label each.
+/// Maximum number of rows with a label.
 const MOST_LABELS: usize = 8;
 
 /// Maximum number of columns.

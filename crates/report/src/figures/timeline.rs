@@ -52,14 +52,15 @@ pub(super) fn note(run: &Run<'_>) -> Option<String> {
     (!texts.is_empty()).then(|| format!("not drawn: {}", texts.join(" and ")))
 }
 
-/// Returns the marks of all events except checkpoints. Jobs and outages come first, because other
-/// events may be too many to draw.
+/// Returns the marks of all events except checkpoints. Jobs and outages come first, and first
+/// errors last, because other events may be too many to draw.
 fn event_marks(run: &Run<'_>) -> Vec<Mark> {
     let mut marks = warm_up(run);
     marks.extend(jobs(run));
     marks.extend(outages(run));
-    marks.extend(events(run));
+    marks.extend(events(run, |kind| kind != EventKind::FirstError));
     marks.extend(stalls(run));
+    marks.extend(events(run, |kind| kind == EventKind::FirstError));
     marks
 }
 
@@ -108,8 +109,8 @@ fn stalls(run: &Run<'_>) -> Vec<Mark> {
     stalls.iter().map(period).collect()
 }
 
-/// Returns a vertical line at each of the other events.
-fn events(run: &Run<'_>) -> Vec<Mark> {
+/// Returns a vertical line at each of the other events of the wanted kinds.
+fn events(run: &Run<'_>, is_wanted: impl Fn(EventKind) -> bool) -> Vec<Mark> {
     let is_period =
         |event: &Event| matches!(event.kind, EventKind::OutageBegan | EventKind::OutageEnded);
     let rule = |event: &Event| Mark::Rule {
@@ -117,7 +118,8 @@ fn events(run: &Run<'_>) -> Vec<Mark> {
         at: event.at.as_secs_f64(),
         label: event.kind.name().replace('-', " "),
     };
-    run.view.evidence.events.iter().filter(|event| !is_period(event)).map(rule).collect()
+    let events = run.view.evidence.events.iter();
+    events.filter(|event| is_wanted(event.kind) && !is_period(event)).map(rule).collect()
 }
 
 /// Returns a vertical line at each planned start or end of a job that lies within the run.

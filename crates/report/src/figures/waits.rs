@@ -141,8 +141,10 @@ fn ranked_kinds(periods: &Periods, waits: &[&Observed]) -> Vec<(String, Vec<f64>
     ranked
 }
 
-/// Returns the kind of a wait: the type of PostgreSQL's wait event. The waits of other databases
-/// have the PostgreSQL type with the same meaning.
+/// Returns the kind of a wait: the type of the wait event, as in PostgreSQL.
+///
+/// Waits of other databases are recorded with the corresponding type, or as `state: …` if there is
+/// none. Sessions without a wait have the kind [`WORKING`].
 fn kind(event: &str) -> &str {
     match event.split_once(':') {
         Some(("state", _)) => "other states",

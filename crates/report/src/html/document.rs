@@ -323,7 +323,7 @@ impl Document {
         self.out.push_str(markup);
     }
 
-    /// Writes text that keeps its lines.
+    /// Writes text with its line breaks preserved.
     pub(crate) fn preformatted(&mut self, text: &str) {
         let lines: Vec<String> = text.lines().map(escape_html).collect();
         let _ = writeln!(self.out, "<pre tabindex=\"0\">{}</pre>", lines.join("\n"));

@@ -63,7 +63,8 @@ fn cell(text: &str) -> String {
     }
 }
 
-/// Returns a name of letters and digits of any script, dots and hyphens.
+/// Converts a text to a file name: letters and digits of any script, with dots and hyphens between
+/// them.
 fn file_name(text: &str) -> String {
     let mut name = String::new();
     for character in text.chars() {

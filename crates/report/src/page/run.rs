@@ -63,7 +63,7 @@ pub struct RunSection {
 /// The events of the run as a whole, not of single requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventsSection {
-    /// The first events.
+    /// The first events; first errors only if there is room after all others.
     pub events: Vec<EventRow>,
     /// Remark on the events that are not shown.
     pub more: Option<Remark>,
@@ -188,8 +188,19 @@ impl EventsSection {
                 Some(Remark::note(format!("and {more} in the record, table `event`")))
             }
         };
-        EventsSection { events: events.iter().take(most).map(|event| row(event)).collect(), more }
+        EventsSection { events: choose(events, most).into_iter().map(row).collect(), more }
     }
+}
+
+/// Returns at most `most` of the events, by time. First errors are left out before the others: a
+/// mix may have one for each of its parts, and would hide the reason why it ended.
+fn choose<'e>(events: &[&'e Event], most: usize) -> Vec<&'e Event> {
+    let mut chosen: Vec<(usize, &Event)> = events.iter().copied().enumerate().collect();
+    chosen.sort_by_key(|(_, event)| event.kind == EventKind::FirstError);
+    chosen.truncate(most);
+    // Events at the same time stay in the order in which they became known.
+    chosen.sort_by_key(|(place, event)| (event.at, *place));
+    chosen.into_iter().map(|(_, event)| event).collect()
 }
 
 /// Returns the name of an event. The event of a file with a row per request is named after the

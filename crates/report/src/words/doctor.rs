@@ -178,8 +178,9 @@ pub(crate) fn remedy(problem: &Problem, input: &DoctorInput) -> Cow<'static, str
     Cow::Borrowed(text)
 }
 
-/// Returns the remedy for a server on this machine. `usable` is the list of the processors that
-/// this process may use, such as `0-3,6`; `None` if it is unknown.
+/// Returns the remedy for a server that shares this machine's processors with the load generator.
+/// `usable` is the list of the processors that this process may use, such as `0-3,6`; `None` if it
+/// is unknown.
 fn separate_processors(usable: Option<&str>) -> Cow<'static, str> {
     const ELSEWHERE: &str = "run assay on another machine";
     match usable.and_then(without_last_processor) {

@@ -86,6 +86,20 @@ fn every_caption_is_one_sentence() {
 }
 
 #[test]
+fn caption_of_many_loads_says_that_there_are_others() {
+    let mut view = cases::loads().view();
+    let load = view.summary.loads[0].clone();
+    for (number, has_others) in [(3, false), (4, true)] {
+        view.summary.loads = vec![load.clone(); number];
+        let courses = vec![TimeCourse::default(); view.summary.jobs.len()];
+        let figures = report::figures(&view, &courses);
+        let figure = figures.iter().find(|figure| figure.name == "loads").unwrap();
+        let caption = &figure.caption;
+        assert_eq!(caption.contains("; and other loads: a falling"), has_others, "{caption}");
+    }
+}
+
+#[test]
 fn caption_of_a_single_request_names_no_half() {
     let one = caption(&[(20, &[Nanos::from_millis(9)])]);
     assert_eq!(one, "The only response time is 9.00 ms, of a request that was due at about 20 s.");

@@ -325,7 +325,7 @@ pub(crate) fn loads() -> Case {
     case
 }
 
-/// Returns a run that the user ended while the first table was filled.
+/// Returns a run that the user ended while the first table was being filled.
 pub(crate) fn partial_load() -> Case {
     let mut case = loads().ended(Some(EndKind::Interrupted), 0, "");
     case.evidence.loads.truncate(1);

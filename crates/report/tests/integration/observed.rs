@@ -320,6 +320,23 @@ fn caption_counts_omitted_items() {
     assert!((20..=24).contains(&drawn), "{drawn}");
 }
 
+#[test]
+fn first_errors_leave_marks_for_other_events() {
+    let mut case = observed();
+    let event = |second: u64, kind| Event {
+        at: Nanos::from_secs(second),
+        account: None,
+        kind,
+        error: None,
+        text: String::new(),
+    };
+    let errors = (1..40).map(|second| event(second, EventKind::FirstError));
+    case.evidence.events = errors.chain([event(50, EventKind::FileExhausted)]).collect();
+    let figures = figures(case);
+    let is_end = |mark: &Mark| matches!(mark, Mark::Rule { at: 50.0, .. });
+    assert!(find(&figures, "cpu").marks.iter().any(is_end));
+}
+
 /// Each lane reports the outages of each server, and two lanes may report them in any order.
 #[test]
 fn overlapping_outages_are_one_area_until_the_last_of_them_ends() {

@@ -207,6 +207,29 @@ fn outages_and_errors_outside_the_window_are_in_the_short_answer() {
 }
 
 #[test]
+fn first_errors_leave_rows_for_other_events() {
+    let mut case = cases::open();
+    let event = |seconds, kind, text: &str| Event {
+        at: Nanos::from_secs(seconds),
+        account: None,
+        kind,
+        error: None,
+        text: text.to_owned(),
+    };
+    let error = |second| event(second, EventKind::FirstError, &format!("error {second}"));
+    case.evidence.events = (1..=30).map(error).collect();
+    case.evidence.events.push(event(50, EventKind::FileExhausted, "`few.csv` ended the mix"));
+    case.evidence.events.push(error(55));
+    let view = case.view();
+    let full = text(&view, &SCREEN).split_whitespace().collect::<Vec<_>>().join(" ");
+    for (answer, errors, more) in [(text_on_one_line(&view), 4, 27), (full, 19, 12)] {
+        let last = format!("{errors} s first-error: error {errors} 50 s file-exhausted: `few.csv`");
+        assert!(answer.contains(&last), "{last}: {answer}");
+        assert!(answer.contains(&format!("and {more} more events in the record")), "{answer}");
+    }
+}
+
+#[test]
 fn warnings_missed_conditions_and_missing_samples_are_in_the_short_answer() {
     let mut view = cases::open().view();
     view.summary.jobs[0].empty_success =

@@ -6,13 +6,14 @@ use base::{Diagnostic, Seed, Severity, TargetKind};
 
 use super::applied;
 use super::checker::Checker;
+use super::global::Global;
 use super::kind::Kind;
+use super::mix;
 use super::name::bracketed;
 use super::overrides::Overrides;
 use super::parameter_uses::ParameterUses;
 use super::role::Membership;
 use crate::expr::InsertedText;
-use crate::folder::Folder;
 use crate::generate::{Points, Tables};
 use crate::plan::{Hidden, Job, Observe, Plan, names_of_wholes};
 use crate::read::{File, Section};
@@ -35,7 +36,7 @@ pub(super) struct CheckResult {
 pub(super) fn check_as_given(
     file: &File<'_>,
     overrides: &Overrides,
-    folder: &dyn Folder,
+    tables: &Tables<'_>,
     running_plan: Option<&Plan>,
 ) -> CheckResult {
     let mut sink = Sink::default();
@@ -45,7 +46,7 @@ pub(super) fn check_as_given(
         file,
         globals: &globals,
         overrides,
-        folder,
+        folder: tables.folder,
         dialect: TargetKind::Sqlite.dialect(),
         sink,
         params: BTreeMap::new(),
@@ -57,7 +58,7 @@ pub(super) fn check_as_given(
         results_files: HashMap::new(),
         trace_bytes: 0,
         polygon_points: Points::NoTable,
-        tables: Tables::new(folder),
+        tables,
         secrets: ParameterUses::with_secrets(&overrides.secrets),
         running_plan,
     };
@@ -118,15 +119,7 @@ impl<'f> Checker<'f> {
                         return plan;
                     }
                     let mut job = self.job(section, &global);
-                    for part in parts {
-                        let membership = Membership {
-                            mix: section,
-                            weight: part.weight,
-                            arrives: job.has_arrivals(),
-                            also_runs_alone: part.has_pacing,
-                        };
-                        job.parts.push(self.part(part.section, &global, membership));
-                    }
+                    self.add_parts(&mut job, section, parts, &global);
                     plan.jobs.push(job);
                 }
                 Kind::Params | Kind::Threshold | Kind::Target(_) | Kind::Ignored => {}
@@ -137,9 +130,33 @@ impl<'f> Checker<'f> {
         }
         plan.targets = std::mem::take(&mut self.targets);
         self.report_names_of_parts(&plan);
+        self.reject_parts_with_one_name(&plan);
         self.reject_empty_file(&plan);
         self.warn_of_unused_targets(&plan);
         plan
+    }
+
+    /// Adds the parts of a mix to its job. Stops if the texts of the plan exceed their limit: each
+    /// further copy of a part would take more memory.
+    fn add_parts(
+        &mut self,
+        job: &mut Job,
+        section: &'f Section<'f>,
+        parts: &[mix::Part<'f>],
+        global: &Global,
+    ) {
+        for part in parts {
+            if self.inserted.is_full() {
+                return;
+            }
+            let membership = Membership {
+                mix: section,
+                weight: part.weight,
+                arrives: job.has_arrivals(),
+                also_runs_alone: part.has_pacing,
+            };
+            job.parts.push(self.part(part.section, global, membership));
+        }
     }
 
     /// Reports a plan whose text is not a workload file, for example because it is too large: the
@@ -173,17 +190,36 @@ impl<'f> Checker<'f> {
     fn report_names_of_parts(&mut self, plan: &Plan) {
         let by_name: HashMap<&str, &Job> = plan.jobs.iter().map(|job| (job.name(), job)).collect();
         for job in &plan.jobs {
-            let Some(whole) = names_of_wholes(job.name()).find_map(|name| by_name.get(name)) else {
-                continue;
-            };
+            let wholes: Vec<&Job> =
+                names_of_wholes(job.name()).filter_map(|name| by_name.get(name).copied()).collect();
+            let has_part = |whole: &&&Job| whole.parts.iter().any(|part| part.name == job.name());
+            // A mix with this part must be reported, even if a plain job has a shorter name.
+            let mix = wholes.iter().find(has_part);
+            let Some(whole) = mix.or(wholes.first()) else { continue };
             let [name, of] = [job, whole].map(|it| bracketed(it.name()));
             let message = format!("{name} has the name of a part of {of}");
             let span = job.requests.span;
             let help = "give the section another name, without the slash";
-            match whole.parts.iter().any(|part| part.name == job.name()) {
+            match mix.is_some() {
                 true => self.sink.error(|| Diagnostic::error(span, message).help(help)),
                 false => self.sink.warning(|| Diagnostic::warning(span, message).help(help)),
             }
+        }
+    }
+
+    /// Reports parts of two mixes that have the same name, such as the part `a/b` of `[m]` and the
+    /// part `b` of `[m/a]`: records could not tell the two apart.
+    fn reject_parts_with_one_name(&mut self, plan: &Plan) {
+        let mut mixes: HashMap<&str, &Job> = HashMap::new();
+        let parts = plan.jobs.iter().flat_map(|job| job.parts.iter().map(move |part| (job, part)));
+        for (job, part) in parts {
+            let Some(other) = mixes.insert(&part.name, job) else { continue };
+            let [name, mix, other] = [part.name.as_str(), job.name(), other.name()].map(bracketed);
+            self.sink.error(|| {
+                let message = format!("{other} and {mix} both have a part {name}");
+                Diagnostic::error(job.requests.span, message)
+                    .help("give one of the mixes another name, without a slash")
+            });
         }
     }
 

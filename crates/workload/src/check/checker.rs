@@ -46,7 +46,7 @@ pub(super) struct Checker<'f> {
     /// polygons are sized.
     pub(super) polygon_points: Points,
     /// The CSV files that supply values.
-    pub(super) tables: Tables<'f>,
+    pub(super) tables: &'f Tables<'f>,
     /// Uses of parameters, which determine the secret parameters.
     pub(super) secrets: ParameterUses,
     /// The plan that will run, if this check produces the plan that is shown without secrets.
@@ -99,15 +99,14 @@ impl<'f> Checker<'f> {
         Err(InvalidExpr(first.then(|| Box::new(place.error(message)))))
     }
 
-    /// Returns the scope of an expression whose value must be known before the run; `what` names
-    /// the expression in messages.
+    /// Returns the scope of a key's value that is read here and again where it is used; `what`
+    /// names the value in messages. Its texts are counted where it is used.
     pub(super) fn fixed_scope<'s>(&'s self, what: &'s str) -> Scope<'s> {
-        // The value of a key is parsed; names of files and URLs, which are kept, have limits of
-        // their own.
-        Scope { inserted: None, ..self.scope(&NO_VARIABLES, ExprContext::Fixed(what)) }
+        Scope { inserted: None, ..self.constant_scope(what) }
     }
 
-    /// Returns the scope of a constant in a statement that runs once; `what` names its section.
+    /// Returns the scope of a value that must be known before the run: a key's, or one in a
+    /// statement that runs once. `what` names the key or the section in messages.
     pub(super) fn constant_scope<'s>(&'s self, what: &'s str) -> Scope<'s> {
         self.scope(&NO_VARIABLES, ExprContext::Fixed(what))
     }
@@ -122,7 +121,7 @@ impl<'f> Checker<'f> {
             variables,
             context,
             points: self.polygon_points,
-            tables: Some(&self.tables),
+            tables: Some(self.tables),
             inserted: Some(&self.inserted),
         }
     }

@@ -13,7 +13,7 @@ use crate::keys::SectionKind;
 use crate::plan::{JobOrPart, Metric, Plan, Side, Slo, Statistic};
 use crate::read::{Excerpt, Section, section_name};
 use crate::sink::Sink;
-use crate::wording::{MOST_LISTED, nearest, quoted, suggested_duration};
+use crate::wording::{name_list, nearest, quoted, suggested_duration};
 
 /// Names of metrics, for did-you-mean hints.
 const METRICS: &[&str] = &["mean", "max", "throughput", "failed", "service.mean", "service.max"];
@@ -118,6 +118,11 @@ impl<'f> Checker<'f> {
             };
             for item in resolved.excerpt().list() {
                 let condition = condition(item);
+                let bytes = condition.as_ref().map_or(0, |condition| condition.slo.text.len());
+                if let Err(refused) = self.inserted.add_to_memory(bytes, item) {
+                    self.report_invalid(refused);
+                    return;
+                }
                 let reason = condition.as_ref().ok().and_then(NamedSlo::reason_if_impossible);
                 if let Some(why) = reason {
                     self.sink.warning(|| with_remedy_of_impossible(item.warning(why)));
@@ -178,8 +183,7 @@ impl<'p> JudgedJobs<'p> {
             Some(near) => error.did_you_mean(Some(near)),
             None if self.all.is_empty() => error,
             None => {
-                let listed: Vec<String> = names().take(MOST_LISTED).map(bracketed).collect();
-                error.help(format!("jobs of this file are {}", listed.join(", ")))
+                error.help(format!("jobs of this file are {}", name_list(names().map(bracketed))))
             }
         })
     }

@@ -134,7 +134,6 @@ impl<'f> Checker<'f> {
         let flow = self.flow(&fields, scope, transaction);
         self.no_retry_of_separate_statements(&fields, &flow, role, dialect);
         let (target, statements) = self.target_and_statements(&fields, section, scope);
-        self.inserted.leave(before);
         let feed = self.feed(&fields, &flow, &statements);
         let pipeline = self.pipeline(&fields, transaction && flow == Flow::Together);
         let own = self.codes(&fields).into_iter();
@@ -162,6 +161,7 @@ impl<'f> Checker<'f> {
             slos: self.slos(&fields),
             span: section.span,
         };
+        self.inserted.leave(before);
         Parsed { fields, dialect, has_records, variables, clients, target, requests }
     }
 

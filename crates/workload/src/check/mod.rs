@@ -49,6 +49,7 @@ pub use overrides::{Override, Overrides, Rates};
 use check_file::{CheckResult, check_as_given};
 
 use crate::folder::Folder;
+use crate::generate::Tables;
 use crate::plan::Plan;
 use crate::read::File;
 
@@ -56,9 +57,9 @@ use crate::read::File;
 pub(crate) fn secret_params(
     file: &File<'_>,
     overrides: &Overrides,
-    folder: &dyn Folder,
+    tables: &Tables<'_>,
 ) -> BTreeSet<String> {
-    let (hidden, _) = check_as_given(file, overrides, folder, None).hidden;
+    let (hidden, _) = check_as_given(file, overrides, tables, None).hidden;
     hidden.params.into_iter().collect()
 }
 
@@ -71,14 +72,24 @@ pub fn check(
     overrides: &Overrides,
     folder: &dyn Folder,
 ) -> (Option<Plan>, Vec<Diagnostic>) {
-    let CheckResult { plan, mut found, hidden } = check_as_given(file, overrides, folder, None);
+    check_with_tables(file, overrides, &Tables::new(folder))
+}
+
+/// Checks a file as [`check`] does. A CSV file that `tables` has read is not read again, and the
+/// plans of several checks share its values.
+pub(crate) fn check_with_tables(
+    file: &File<'_>,
+    overrides: &Overrides,
+    tables: &Tables<'_>,
+) -> (Option<Plan>, Vec<Diagnostic>) {
+    let CheckResult { plan, mut found, hidden } = check_as_given(file, overrides, tables, None);
     if let Some(plan) = plan {
-        let concealed = secrets::conceal(file, overrides, folder, plan, hidden.clone());
+        let concealed = secrets::conceal(file, overrides, tables, plan, hidden.clone());
         let plan = concealed.map_err(|error| found.push(error)).ok();
         return (plan, secrets::remove_secrets(file, &hidden.0, found));
     }
     if overrides.params().next().is_some() {
-        let own = check_as_given(file, &overrides.without_params(), folder, None).found;
+        let own = check_as_given(file, &overrides.without_params(), tables, None).found;
         found = attribution::attribute_errors(file.text(), overrides, &own, found);
     }
     (None, secrets::remove_secrets(file, &hidden.0, found))

@@ -106,6 +106,11 @@ impl<'f> Checker<'f> {
         let mut statements = Vec::new();
         let (mut line, mut counted) = (1, 0);
         for ScriptPart { text: piece, code } in pieces {
+            // Each statement has a copy of the file's name.
+            if let Err(refused) = self.inserted.add_to_memory(file.len(), piece) {
+                self.report_invalid(refused);
+                break;
+            }
             let start = piece.span().map_or(0, |span| span.start) + code;
             line += text[counted..start].matches('\n').count();
             counted = start;

@@ -16,7 +16,7 @@ use crate::generate::Points;
 use crate::plan::Param;
 use crate::read::{Entry, Excerpt, LocatedText, Section};
 use crate::value::{Constant, notation};
-use crate::wording::{self, nearest, quoted};
+use crate::wording::{self, name_list, nearest, quoted};
 
 /// Longest chain of parameters that refer to one another.
 const LONGEST_CHAIN: usize = 100;
@@ -337,10 +337,9 @@ fn unknown_override<'n>(name: &str, known: impl Iterator<Item = &'n str> + Clone
     if let Some(near) = nearest(name, known.clone()) {
         return error.did_you_mean(Some(near));
     }
-    let names: Vec<&str> = known.take(20).collect();
-    match names.is_empty() {
-        true => error.help("parameters are defined in the file's `[params]` section"),
-        false => error.help(format!("its parameters are {}", wording::enumeration(&names, "and"))),
+    match known.clone().next() {
+        None => error.help("parameters are defined in the file's `[params]` section"),
+        Some(_) => error.help(format!("its parameters are {}", name_list(known))),
     }
 }
 

@@ -21,7 +21,7 @@ use super::check_file::check_as_given;
 use super::checker::Checker;
 use super::overrides::{Override, Overrides};
 use crate::expr::{Expr, Node};
-use crate::folder::Folder;
+use crate::generate::Tables;
 use crate::plan::{FixedStatement, Hidden, JobOrPart, Plan};
 use crate::read::File;
 use crate::value::Constant;
@@ -64,7 +64,7 @@ impl<'f> Checker<'f> {
 pub(super) fn conceal(
     file: &File<'_>,
     overrides: &Overrides,
-    folder: &dyn Folder,
+    tables: &Tables<'_>,
     plan: Plan,
     (mut hidden, is_exposed): (Hidden, bool),
 ) -> Result<Plan, Diagnostic> {
@@ -76,7 +76,7 @@ pub(super) fn conceal(
     let kept = Overrides { keys, ..overrides.clone() };
     let names = hidden.params.iter();
     let overrides = names.fold(kept, |kept, name| kept.with_param(name, HIDDEN));
-    let checked = check_as_given(file, &overrides, folder, Some(&plan));
+    let checked = check_as_given(file, &overrides, tables, Some(&plan));
     let shown =
         checked.plan.filter(|shown| without_hidden_parts(shown) == without_hidden_parts(&plan));
     let Some(shown) = shown.filter(|_| !is_exposed) else {

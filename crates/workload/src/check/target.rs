@@ -9,7 +9,7 @@ use super::name::bracketed;
 use crate::keys::SectionKind;
 use crate::plan::{JobTarget, NamedTarget, Plan, TargetId};
 use crate::read::Section;
-use crate::wording::{MOST_LISTED, nearest, quoted};
+use crate::wording::{name_list, nearest, quoted};
 
 /// Longest name of a target, in bytes.
 const LONGEST_NAME: usize = 64;
@@ -103,8 +103,7 @@ impl<'f> Checker<'f> {
                 (Some(near), _) => error.did_you_mean(Some(near)),
                 (None, true) => error.help("give it a section with a `url`, or remove the key"),
                 (None, false) => {
-                    let names = names.take(MOST_LISTED).collect::<Vec<_>>().join(", ");
-                    error.help(format!("the targets of the file are {names}"))
+                    error.help(format!("the targets of the file are {}", name_list(names)))
                 }
             }
         });

@@ -181,7 +181,7 @@ impl<'f> Checker<'f> {
             return None;
         }
         let what = format!("`{name}`");
-        let resolved = resolve_recording_uses(entry.value(), self.fixed_scope(&what), uses);
+        let resolved = resolve_recording_uses(entry.value(), self.constant_scope(&what), uses);
         resolved.map_err(|refused| self.report_invalid(refused)).ok()
     }
 

@@ -41,7 +41,10 @@ impl<'c> Compiler<'c> {
 
     fn expression(&mut self, ast: &Ast) -> Result<Compiled, InvalidExpr> {
         match &ast.kind {
-            AstKind::Constant(constant) => Ok(Compiled::Constant(constant.clone())),
+            AstKind::Constant(constant) => {
+                self.add_to_plan(constant, self.part(&ast.range))?;
+                Ok(Compiled::Constant(constant.clone()))
+            }
             AstKind::Name(range) => self.name(self.part(range)),
             AstKind::Negate(inner) => self.negate(inner, ast),
             AstKind::Combine(operator, both) => self.combine(*operator, both, ast),
@@ -57,14 +60,17 @@ impl<'c> Compiler<'c> {
         }
         match self.scope.params.get(name.text()) {
             Some(Some(constant)) => {
-                if let Some(inserted) = self.scope.inserted {
-                    inserted.add_constant(constant, name)?;
-                }
+                self.add_to_plan(constant, name)?;
                 Ok(Compiled::Constant(constant.clone()))
             }
             Some(None) => Err(InvalidExpr(None)),
             None => Err(self.unknown_name(name).into()),
         }
+    }
+
+    /// Adds a constant to the total of the plan's texts, if it is counted here.
+    fn add_to_plan(&self, constant: &Constant, place: Excerpt<'_>) -> Result<(), InvalidExpr> {
+        self.scope.inserted.map_or(Ok(()), |inserted| inserted.add_constant(constant, place))
     }
 
     fn unknown_name(&self, name: Excerpt<'_>) -> Diagnostic {
@@ -239,7 +245,10 @@ impl<'c> Compiler<'c> {
         let place = self.part(&ast.range);
         match &ast.kind {
             AstKind::Name(range) => Ok(ColonPart::Name(self.part(range).text().to_owned(), place)),
-            AstKind::Constant(Constant::Text(text)) => Ok(ColonPart::Name(text.clone(), place)),
+            AstKind::Constant(constant @ Constant::Text(text)) => {
+                self.add_to_plan(constant, place)?;
+                Ok(ColonPart::Name(text.clone(), place))
+            }
             AstKind::Constant(_)
             | AstKind::Negate(_)
             | AstKind::Combine(..)

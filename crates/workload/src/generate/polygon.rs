@@ -16,9 +16,9 @@ use crate::value::Datum;
 
 const CORNERS: usize = 8;
 
-/// The largest number of draws of a position. A polygon of a thousandth of the sphere needs more
-/// than one draw in one of thirty cases; a polygon of nearly half of the sphere would need
-/// thousands of draws.
+/// The largest number of draws of a position. In one of thirty cases, a polygon that covers a
+/// thousandth of the sphere needs more than one draw; a polygon of nearly half of the sphere would
+/// need thousands of draws.
 const MOST_DRAWS: u32 = 64;
 
 /// The largest size of a polygon's text, in bytes.

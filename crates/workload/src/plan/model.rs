@@ -1,6 +1,7 @@
 //! The plan of a whole workload.
 
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 use base::{AccountId, Dialect, Endpoint, Nanos, Secrets, Seed, Span, Target, TargetKind};
 
@@ -131,6 +132,15 @@ impl Plan {
     /// Returns the account of the whole job; for a part, the account of its mix.
     pub fn whole_job_account(&self, id: AccountId) -> AccountId {
         self.job_of(id).map_or(id, |job| self.account_of(job))
+    }
+
+    /// Returns the accounts of a job and of its parts, which follow it; for a part, only its own.
+    pub fn included_accounts(&self, id: AccountId) -> RangeInclusive<AccountId> {
+        let parts = match self.find_account(id) {
+            Some(JobOrPart::Job(job)) => job.parts.len(),
+            Some(JobOrPart::Part(..)) | None => 0,
+        };
+        id..=AccountId(id.0 + parts as u16)
     }
 
     /// Returns the job that has this account or, for the account of a part, the mix of the part;

@@ -12,7 +12,7 @@ use crate::keys::SectionKind;
 use crate::plan::{JobOrPart, Metric, Pacing, Plan, Side, Slo, Statistic};
 use crate::read::{Excerpt, File, Section, section_name};
 use crate::sink::Sink;
-use crate::wording::{MOST_LISTED, enumeration, quoted};
+use crate::wording::{name_list, quoted};
 
 /// Longest budget, trial or hold: 30 days.
 const LONGEST: Nanos = Nanos::from_secs(30 * 24 * 3_600);
@@ -371,9 +371,9 @@ pub(super) fn check_load_grows(
     plan: &Plan,
 ) -> Result<(), Diagnostic> {
     let Some(job) = plan.jobs.iter().find(|job| job.name() == load.job()) else {
-        let names: Vec<&str> = plan.jobs.iter().map(|job| job.name()).take(MOST_LISTED).collect();
+        let names = name_list(plan.jobs.iter().map(|job| job.name()));
         let error = place.error(format!("no job {} runs on its own", quoted(load.job())));
-        return Err(error.help(format!("jobs are {}", enumeration(&names, "and"))));
+        return Err(error.help(format!("jobs are {names}")));
     };
     let name = printable_name(load.job());
     match (load, &job.pacing) {

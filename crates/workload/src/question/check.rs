@@ -22,8 +22,9 @@ use super::statement_key::StatementKey;
 use super::sweep::{self, SweepDraft, SweptValues};
 use super::target_options::normalized;
 use super::workload_folder::WorkloadFolder;
-use crate::check::{Overrides, check};
+use crate::check::{Overrides, check, check_with_tables};
 use crate::folder::Folder;
+use crate::generate::Tables;
 use crate::keys::{self, SectionKind};
 use crate::plan::{FixedStatement, JobTarget, Plan};
 use crate::read::{File, Section, parse};
@@ -110,6 +111,8 @@ struct Planner<'p, 'f> {
     parsed: &'p File<'p>,
     /// The parameters that are secret in the plans of all arms.
     secrets: &'p BTreeSet<String>,
+    /// The folder of the workload file, with the CSV files that were read.
+    tables: &'p Tables<'p>,
 }
 
 /// An arm with its plan.
@@ -137,8 +140,9 @@ impl<'f> Checker<'f> {
         }
         let before = self.sink.errors();
         let (parsed, of_parsing) = workload.parsed(file);
-        let secrets = &BTreeSet::new();
-        let planner = Planner { draft: &draft, workload, parsed: &parsed, secrets };
+        let folder = WorkloadFolder::of(workload.name().unwrap_or_default(), self.folder);
+        let (secrets, tables) = (&BTreeSet::new(), &Tables::new(&folder));
+        let planner = Planner { draft: &draft, workload, parsed: &parsed, secrets, tables };
         let drafts = match &search {
             Some(search) => search.arm(&parsed, &mut self.sink).into_iter().collect(),
             None => self.drafts(&planner, &sections.arms, sections.sweep),
@@ -155,8 +159,7 @@ impl<'f> Checker<'f> {
         let saturate = saturate.and_then(|saturate| self.saturate(&planner, &saturate, &arms));
         let own_plan = &arms.first()?.arm.plan;
         let best = sweep.as_ref().and_then(|draft| draft.best.clone());
-        let sweep = sweep.filter(|_| is_sound);
-        let sweep = sweep.and_then(|sweep| self.sweep(&planner, sweep, &arms));
+        let sweep = sweep.filter(|_| is_sound).and_then(|it| self.sweep(&planner, it, &arms));
         let mut judged: Vec<JudgedMetric<'_, '_>> =
             draft.bets.iter().map(|(bet, place)| (&bet.metric, *place)).collect();
         judged.extend(best.iter().map(|(rule, place)| (&rule.metric, *place)));
@@ -295,23 +298,18 @@ impl<'f> Checker<'f> {
             _ => None,
         });
         let statements: Vec<&str> = planner.draft.restore.statements().chain(statements).collect();
-        let (overrides, folder) = (self.overrides_of(planner, arm), self.folder_of(planner));
-        let context =
-            fixed::Context { workload: planner.parsed, overrides: &overrides, folder: &folder };
+        let (overrides, tables) = (self.overrides_of(planner, arm), planner.tables);
+        let context = fixed::Context { workload: planner.parsed, overrides: &overrides, tables };
         fixed::secrets(context, &statements)
     }
 
     /// Checks the workload with the differences of an arm.
     fn plan(&self, planner: &Planner<'_, '_>, arm: &ArmDraft) -> (Option<Plan>, Vec<Diagnostic>) {
-        check(planner.parsed, &self.overrides_of(planner, arm), &self.folder_of(planner))
+        check_with_tables(planner.parsed, &self.overrides_of(planner, arm), planner.tables)
     }
 
     fn overrides_of(&self, planner: &Planner<'_, '_>, arm: &ArmDraft) -> Overrides {
         arm.overrides(self.overrides).with_secrets(planner.secrets.iter().cloned())
-    }
-
-    fn folder_of(&self, planner: &Planner<'_, '_>) -> WorkloadFolder<'f> {
-        WorkloadFolder::of(planner.workload.name().unwrap_or_default(), self.folder)
     }
 
     /// Returns the sweep with its arms at points, and reports their errors; `None` if the points
@@ -388,9 +386,8 @@ impl<'f> Checker<'f> {
 
     /// Returns an arm with its plan, and with the statements before and after its runs.
     fn arm(&mut self, planner: &Planner<'_, '_>, arm: ArmDraft, mut plan: Plan) -> CheckedArm {
-        let (overrides, folder) = (self.overrides_of(planner, &arm), self.folder_of(planner));
-        let context =
-            fixed::Context { workload: planner.parsed, overrides: &overrides, folder: &folder };
+        let (overrides, tables) = (self.overrides_of(planner, &arm), planner.tables);
+        let context = fixed::Context { workload: planner.parsed, overrides: &overrides, tables };
         let mut statements = |key: StatementKey, texts: &[&str], span: Option<Span>| {
             fixed::statements(context, key, texts, span, &mut self.sink)
         };

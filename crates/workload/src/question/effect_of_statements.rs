@@ -191,6 +191,7 @@ mod tests {
             "set statement lock_wait_timeout = 1 for drop table t",
             "set password for 'a' = 'b'",
             "# 1\ndrop table t",
+            "/*!40101 set global y = 2 */",
             "pragma journal_mode = wal",
             "pragma user_version = -7",
             "pragma default_cache_size = 500",

@@ -6,8 +6,8 @@ use base::{Diagnostic, Severity, Span};
 
 use super::sections::QUESTION;
 use super::statement_key::StatementKey;
-use crate::check::{Overrides, check, secret_params};
-use crate::folder::Folder;
+use crate::check::{Overrides, check_with_tables, secret_params};
+use crate::generate::Tables;
 use crate::plan::FixedStatement;
 use crate::read::{File, Section, line_outside, parse};
 use crate::sink::Sink;
@@ -18,7 +18,7 @@ use crate::wording::quoted;
 pub(super) struct Context<'c> {
     pub(super) workload: &'c File<'c>,
     pub(super) overrides: &'c Overrides,
-    pub(super) folder: &'c dyn Folder,
+    pub(super) tables: &'c Tables<'c>,
 }
 
 /// Returns statements with their parameters replaced, like the statements of `[setup]`; reports
@@ -35,7 +35,8 @@ pub(super) fn statements(
     }
     let option = quoted(key.name());
     let file = workload_of(context, key, texts, sink);
-    let (plan, found) = check(&file, &context.overrides.of_whole_file(), context.folder);
+    let (plan, found) =
+        check_with_tables(&file, &context.overrides.of_whole_file(), context.tables);
     for one in found.into_iter().filter(|one| one.severity == Severity::Error) {
         let foreign = one.option.filter(|name| **name != *option);
         // Every arm reads `restore`, so the same error is found for each arm.
@@ -62,14 +63,14 @@ fn workload_of<'c>(
 
 /// Returns the parameters that are secret in the workload, or in one of these statements.
 pub(super) fn secrets(context: Context<'_>, texts: &[&str]) -> BTreeSet<String> {
-    let Context { workload, overrides, folder } = context;
+    let Context { workload, overrides, tables } = context;
     if workload.sections.iter().all(|section| section.name != "params") {
         return BTreeSet::new();
     }
     // Errors are reported when the statements are read.
     let statements = workload_of(context, StatementKey::Before, texts, &mut Sink::default());
-    let mut found = secret_params(workload, overrides, folder);
-    found.extend(secret_params(&statements, &overrides.of_whole_file(), folder));
+    let mut found = secret_params(workload, overrides, tables);
+    found.extend(secret_params(&statements, &overrides.of_whole_file(), tables));
     found
 }
 

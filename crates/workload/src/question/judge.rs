@@ -10,7 +10,7 @@ use crate::expr::{Family, Node};
 use crate::plan::{Job, JobOrPart, Plan, Requests, Statement, is_job_or_part};
 use crate::read::Excerpt;
 use crate::sink::Sink;
-use crate::wording::{enumeration, nearest, quoted};
+use crate::wording::{name_list, nearest, quoted};
 
 /// A metric by which the runs are judged, with its place in the file.
 pub(super) type JudgedMetric<'a, 'f> = (&'a RunMetric, Excerpt<'f>);
@@ -200,7 +200,7 @@ fn unknown(name: &str, what: &str, names: &[&str], place: Excerpt<'_>) -> Diagno
     match (nearest(name, names.iter().copied()), names) {
         (Some(near), _) => error.did_you_mean(Some(near)),
         (None, []) => error.help(remedy_for_missing(what)),
-        (None, _) => error.help(format!("its {what}s are {}", enumeration(names, "and"))),
+        (None, _) => error.help(format!("its {what}s are {}", name_list(names))),
     }
 }
 

@@ -4,7 +4,7 @@
 //! follow the dialect. All other tokens are those that the dialects have in common, so a string
 //! that escapes a quote with a backslash ends early.
 
-use base::Dialect;
+use base::{Dialect, executed_comment_mark};
 
 use crate::text::begins_line_comment;
 
@@ -57,10 +57,11 @@ impl Token<'_> {
     }
 }
 
-/// Returns the tokens of a statement, without white space, comments and the last `;`.
+/// Returns the tokens of a statement, without white space, comments and the last `;`. The text of
+/// MySQL's `/*! … */` is not a comment, because the server executes it.
 pub(super) fn tokens(statement: &str, dialect: Dialect) -> Vec<Token<'_>> {
     let mut found = Vec::new();
-    let mut start = 0;
+    let (mut start, mut is_in_executed_comment) = (0, false);
     while let Some(first) = statement[start..].chars().next() {
         let rest = &statement[start..];
         let length = match first {
@@ -69,7 +70,13 @@ pub(super) fn tokens(statement: &str, dialect: Dialect) -> Vec<Token<'_>> {
                 rest.find('\n').unwrap_or(rest.len())
             }
             '/' if rest.starts_with("/*") => {
-                rest[2..].find("*/").map_or(rest.len(), |end| 2 + end + 2)
+                let mark = executed_comment_mark(rest).filter(|_| dialect == Dialect::Mysql);
+                is_in_executed_comment |= mark.is_some();
+                mark.unwrap_or_else(|| rest[2..].find("*/").map_or(rest.len(), |end| 2 + end + 2))
+            }
+            '*' if is_in_executed_comment && rest.starts_with("*/") => {
+                is_in_executed_comment = false;
+                2
             }
             _ => {
                 let (kind, length) = token(first, rest);
@@ -166,6 +173,14 @@ mod tests {
         let expected = ["set", "a", "=", "5", "-", "-", "1", ",", "b", "=", "2"];
         assert_eq!(texts_in(Dialect::Mysql, statement), expected);
         assert_eq!(texts("select a #> b --c"), ["select", "a", "#", ">", "b"]);
+    }
+
+    #[test]
+    fn comments_that_the_server_executes_are_read() {
+        let statement = "/*!40101 set */ x = 1 /* a */ /*M! * 2*/*/* b */3";
+        let expected = ["set", "x", "=", "1", "*", "2", "*", "3"];
+        assert_eq!(texts_in(Dialect::Mysql, statement), expected);
+        assert_eq!(texts(statement), ["x", "=", "1", "*", "3"]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use base::{Diagnostic, Endpoint, Target, TargetError};
 use super::difference::{Difference, OPTION_KEY, SERVER_KEY};
 use crate::keys::{self, Key, SectionKind};
 use crate::read::{Excerpt, File, Section, section_name};
-use crate::wording::{MOST_LISTED, enumeration, nearest, quoted};
+use crate::wording::{enumeration, name_list, nearest, quoted};
 
 /// The word for the number of hosts.
 const NODES: &str = "nodes";
@@ -253,10 +253,7 @@ fn pacing_key(name: Excerpt<'_>, workload: &File<'_>) -> Result<(String, String)
     let names: Vec<&str> = jobs.by_ref().map(|job| job.name.as_str()).collect();
     Err(Box::new(match nearest(section.text(), names.iter().copied()) {
         Some(near) => error.help(format!("did you mean `{}({near})`?", key.text())),
-        None => {
-            let listed: Vec<&str> = names.into_iter().take(MOST_LISTED).collect();
-            error.help(format!("its jobs are {}", enumeration(&listed, "and")))
-        }
+        None => error.help(format!("its jobs are {}", name_list(names))),
     }))
 }
 

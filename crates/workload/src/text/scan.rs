@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use base::{Diagnostic, Dialect};
+use base::{Diagnostic, Dialect, executed_comment_mark};
 
 use super::piece::{Piece, mark, skeleton};
 use crate::expr::{Ast, AstKind, parse_braced};
@@ -62,7 +62,8 @@ pub(crate) struct Scan {
     pub(crate) fragments: Vec<Fragment>,
     /// Offsets of every `;` outside literals and comments.
     pub(crate) semicolons: Vec<usize>,
-    /// Offset of the first byte that is neither comment nor white space, if any.
+    /// Offset of the first byte that the server executes, which is neither comment nor white space,
+    /// if any.
     pub(crate) code: Option<usize>,
     /// Literal or comment that is still open at the end.
     pub(crate) open: Option<SyntaxContext>,
@@ -379,6 +380,9 @@ impl<'p> Scanner<'p> {
                 self.within = SyntaxContext::Literal(at, 1);
             }
             (b'/', Some(b'*')) => {
+                if self.begins_executed_comment() {
+                    self.scan.code.get_or_insert(at);
+                }
                 self.within = SyntaxContext::BlockComment(at);
                 self.depth = 1;
                 self.at += 2;
@@ -397,6 +401,13 @@ impl<'p> Scanner<'p> {
             self.scan.code.get_or_insert(at);
         }
         self.at += 1;
+    }
+
+    /// Returns true if a comment begins here whose text the server executes. A statement may be
+    /// such a comment, as in the output of mysqldump.
+    fn begins_executed_comment(&self) -> bool {
+        let rest = &self.source.text()[self.at..];
+        self.options.dialect == Dialect::Mysql && executed_comment_mark(rest).is_some()
     }
 
     /// Consumes a `?`, `?2` or `$2` that refers to a field of a record.
@@ -616,5 +627,20 @@ mod tests {
         check("a ';' -- ;\n, c; # end\n-- more;\n", &["a ';' -- ;\n, c"]);
         check(";;/* */;${1};", &["${1}"]);
         check("", &[]);
+    }
+
+    #[test]
+    fn comment_is_a_statement_only_if_the_server_executes_it() {
+        let script = "/*!40101 set names utf8 */;\n/* a */;\n-- b\n/*M!100100 c */;";
+        let located = LocatedText::whole(script, 0);
+        for (dialect, expected) in [
+            (Dialect::Mysql, &["/*!40101 set names utf8 */", "-- b\n/*M!100100 c */"][..]),
+            (Dialect::Postgres, &[][..]),
+            (Dialect::Sqlite, &[][..]),
+        ] {
+            let pieces = split(located.excerpt(), dialect);
+            let texts: Vec<&str> = pieces.iter().map(|piece| piece.text.text()).collect();
+            assert_eq!(texts, expected, "{dialect:?}");
+        }
     }
 }

@@ -866,7 +866,7 @@ fn names_of_many_jobs_are_not_all_listed() {
     let files = BTreeMap::from([("jobs.ini".to_owned(), jobs.collect::<String>().into_bytes())]);
     let text = "[question]\nask = ?\nworkload = jobs.ini\n[arm a]\n[arm b]\nrate(unknown) = 8\n";
     let (_, found) = experiment_in(text, &Overrides::default(), &files);
-    let help = "its jobs are j0, j1, j2, j3, j4, j5, j6, j7, j8 and j9";
+    let help = "its jobs are j0, j1, j2, j3, j4, j5, j6, j7, j8, j9 and 490 more";
     assert_eq!(found[0].help.as_deref(), Some(help));
 }
 

@@ -53,6 +53,8 @@ fn accounts_are_each_job_followed_by_its_parts() {
         assert_eq!(plan.whole_job_account(id), plan.account_of(account.job()));
     }
     assert!(plan.find_account(AccountId(5)).is_none());
+    let included = |index| plan.included_accounts(AccountId(index));
+    assert_eq!([1, 2].map(included), [AccountId(1)..=AccountId(3), AccountId(2)..=AccountId(2)]);
 }
 
 #[test]
@@ -100,6 +102,31 @@ fn parts_have_statements_and_names_of_their_own() {
     refused("[m]\nmix = c\n[c]\ncommand = true\n", "[c] runs a program");
     let same = "[m]\nmix = a\n[a]\nquery = x\n[m/a]\nquery = y\n";
     refused(same, "[m/a] has the name of a part of [m]");
+}
+
+/// Returns the errors of a file with these sections, in this order.
+fn errors_of<'s>(sections: impl IntoIterator<Item = &'s &'s str>) -> Vec<String> {
+    let text: String = sections.into_iter().copied().collect();
+    let (_, found) = workload::plan(&text, &workload::Overrides::default());
+    let errors = found.into_iter().filter(|it| it.severity == base::Severity::Error);
+    errors.map(|it| it.message).collect()
+}
+
+#[test]
+fn job_named_like_a_part_is_refused_beside_a_job_with_a_shorter_name() {
+    let sections =
+        ["[m/a]\nmix = b\n", "[m]\nquery = x\n", "[b]\nquery = y\n", "[m/a/b]\nquery = z\n"];
+    let expected = ["[m/a/b] has the name of a part of [m/a]"];
+    assert_eq!(errors_of(&sections), expected);
+    assert_eq!(errors_of(sections.iter().rev()), expected);
+}
+
+#[test]
+fn parts_of_two_mixes_have_different_names() {
+    let sections =
+        ["[m]\nmix = a/b, b\n", "[m/a]\nmix = b\n", "[a/b]\nquery = x\n", "[b]\nquery = y\n"];
+    assert_eq!(errors_of(&sections), ["[m] and [m/a] both have a part [m/a/b]"]);
+    assert_eq!(errors_of(sections.iter().rev()), ["[m/a] and [m] both have a part [m/a/b]"]);
 }
 
 /// Each job and each part takes memory, and records number them with 16 bits.

@@ -214,3 +214,22 @@ fn part_of_several_mixes_counts_once() {
     let (plan, found) = workload::plan_in(&text, &Overrides::default(), &files());
     assert!(plan.is_some(), "{:?}", found.first().map(|found| &found.message));
 }
+
+/// Each mix has a copy of its parts. Without a limit, these copies would take 20 GB.
+#[test]
+fn part_of_too_many_mixes_is_refused() {
+    let mixes: String = (0..1_000).map(|n| format!("[m{n}]\nmix = a\nrate = 1\n")).collect();
+    let lets: String = (0..20).map(|n| format!("let = v{n}: p16\n")).collect();
+    let text = format!("{}{mixes}[a]\n{lets}query = select ${{v0}}\n", doubled_params());
+    let message = refusal(&text, &Overrides::default());
+    assert!(message.contains("exceed 256 MiB together"), "{message}");
+}
+
+#[test]
+fn parameters_in_values_of_keys_count() {
+    let blanks = " ".repeat(1_000_000);
+    let conditions = "slo = throughput > 1${p}/s\n".repeat(100);
+    let text = format!("[params]\np = '{blanks}'\n[a]\nquery = select 1\n{conditions}");
+    let message = refusal(&text, &Overrides::default());
+    assert!(message.contains("exceed 64 MiB together"), "{message}");
+}

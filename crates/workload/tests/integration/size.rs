@@ -127,7 +127,7 @@ fn names_of_many_targets_are_not_all_listed() {
         (0..500).map(|number| format!("[target t{number}]\nurl = sim:mm1\n")).collect();
     let text = format!("[a]\nquery = select 1\ntarget = unknown\n{targets}");
     let (_, found) = workload::plan(&text, &Overrides::default());
-    let help = "the targets of the file are t0, t1, t2, t3, t4, t5, t6, t7, t8, t9";
+    let help = "the targets of the file are t0, t1, t2, t3, t4, t5, t6, t7, t8, t9 and 490 more";
     assert_eq!(found[0].help.as_deref(), Some(help));
 }
 

@@ -1,10 +1,12 @@
 //! Sweeps in experiment files: reading, printing, and the errors in them.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::io;
 
 use base::{Diagnostic, Endpoint};
 use workload::question::{Arm, Experiment, Outline, Vary, experiment_in};
-use workload::{Overrides, Pacing};
+use workload::{Folder, Overrides, Pacing};
 
 use crate::experiments::READ;
 use crate::render;
@@ -45,6 +47,28 @@ fn sweep_without_arms_runs_the_workload_at_each_point() {
     assert!(found.file_arms().is_empty());
     let shown: Vec<String> = found.arm_points().iter().map(ToString::to_string).collect();
     assert_eq!(shown[2], "concurrency(read) = 4");
+}
+
+/// The files of a workload, with the number of times that the CSV file was read.
+struct Counted(Cell<u32>);
+
+impl Folder for Counted {
+    fn read(&self, name: &str, _: u64) -> io::Result<Vec<u8>> {
+        if name == "read.ini" {
+            return Ok(READ.replace("uniform(1, rows)", "csv('ids.csv', 1)").into_bytes());
+        }
+        self.0.set(self.0.get() + 1);
+        Ok(b"7\n8\n".to_vec())
+    }
+}
+
+#[test]
+fn csv_file_is_read_once_for_all_points() {
+    let files = Counted(Cell::new(0));
+    let text = format!("{QUESTION}[sweep]\nvary = concurrency(read): 1..4 x2\n");
+    let (experiment, found) = experiment_in(&text, &Overrides::default(), &files);
+    let experiment = experiment.unwrap_or_else(|| panic!("{}", render(&text, &found)));
+    assert_eq!((experiment.arm_points().len(), files.0.get()), (3, 1));
 }
 
 #[test]

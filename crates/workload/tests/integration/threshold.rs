@@ -110,7 +110,7 @@ error: there is no job [elsewhere]
 7 | slo = p99(raed) < 30ms, max(elsewhere) < 1s
   |                             ^^^^^^^^^
   |
-  = help: jobs of this file are [read], [write]
+  = help: jobs of this file are [read] and [write]
 "#,
     );
 }

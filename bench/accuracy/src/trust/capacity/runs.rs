@@ -25,7 +25,8 @@ pub const BUDGET: Nanos = Nanos::from_secs(25 * 60);
 
 const WARMUP: Nanos = Nanos::from_secs(1);
 
-/// Simulated time after each trial, as long as a real run would need for its drain.
+/// Time that each trial is charged for its drain, as in a search in virtual time. A search in real
+/// time waits at least as long.
 const DRAIN: Nanos = Nanos::from_secs(2);
 
 /// Maximum number of trials of one search; a search that needs more is taken to be endless.

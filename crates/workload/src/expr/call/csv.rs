@@ -9,7 +9,7 @@ use crate::expr::compiled::{Compiled, InvalidExpr};
 use crate::expr::node::Family;
 use crate::generate::{Column, Csv, Table, Texts};
 use crate::value::{Constant, Type};
-use crate::wording::{enumeration, nearest, quoted};
+use crate::wording::{name_list, nearest, quoted};
 
 pub(super) static SPEC: Spec = Spec {
     name: "csv",
@@ -93,11 +93,11 @@ fn column_by_name(
         (None, _) if table.is_empty() => Ok(None),
         (None, _) => {
             let error = format!("{} has no column {}", quoted(file), quoted(name));
-            let names: Vec<&str> = table.iter().map(|column| column.get(0)).take(20).collect();
+            let names = || table.iter().map(|column| column.get(0));
             let error = at.place.error(error);
-            Err(match nearest(name, names.iter().copied()) {
+            Err(match nearest(name, names()) {
                 Some(near) => error.did_you_mean(Some(near)),
-                None => error.help(format!("its columns are {}", enumeration(&names, "and"))),
+                None => error.help(format!("its columns are {}", name_list(names()))),
             })
         }
     }
