@@ -42,19 +42,25 @@ export function added(all: Courses, latest: Courses): Courses {
   return { interval: to, courses };
 }
 
+/** Returns the greatest of the known values; `null` if none is known. */
+export function greatest(values: readonly Value[]): Value {
+  const known = values.filter((value) => value !== null);
+  return known.length > 0 ? Math.max(...known) : null;
+}
+
 /**
  * Returns the line through values, the latest at the right, with an axis from zero to the greatest value.
  * Values of a minute or more fill the whole width.
  */
 export function line(values: readonly Value[]): string {
-  const greatest = Math.max(...values.map((value) => value ?? 0)) || 1;
+  const top = greatest(values) || 1;
   const seconds = Math.max(values.length, FEWEST);
   const [step, left] = [WIDTH / (seconds - 1), seconds - values.length];
   let out = "";
   for (const [place, value] of values.entries()) {
     if (value === null) continue;
     const before = values[place - 1] ?? null;
-    const [x, y] = [(left + place) * step, HEIGHT - 2 - (value / greatest) * (HEIGHT - 4)];
+    const [x, y] = [(left + place) * step, HEIGHT - 2 - (value / top) * (HEIGHT - 4)];
     out += `${before === null ? "M" : "L"}${x.toFixed(1)},${y.toFixed(1)}${before === null ? "h0" : ""}`;
   }
   return out;
@@ -80,12 +86,11 @@ function drawn(values: readonly Value[], words: string): SVGSVGElement {
 export function figures({ courses }: Courses): HTMLElement[] {
   const figure = (job: string, values: readonly Value[], place: 0 | 1) => {
     const words = (value: Value | undefined) => (value === null || value === undefined ? "–" : WORDS[place](value));
-    const greatest = Math.max(...values.map((value) => value ?? 0));
     const figure = document.createElement("figure");
     const caption = document.createElement("figcaption");
     const name = document.createElement("bdi");
     name.textContent = job;
-    caption.append(name, `: ${TITLES[place]}, last ${words(values.at(-1))}, at most ${words(greatest)}`);
+    caption.append(name, `: ${TITLES[place]}, last ${words(values.at(-1))}, at most ${words(greatest(values))}`);
     figure.append(caption, drawn(values, caption.textContent ?? ""));
     return figure;
   };

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Axis, linear, logarithmic, placeOf, readAxis, ticks, valueAt } from "../src/axis.js";
-import { added, type Courses, line } from "../src/course.js";
+import { added, type Courses, greatest, line } from "../src/course.js";
 import { clock, shown, significant, time } from "../src/number.js";
 import { drawPath, readPath } from "../src/path.js";
 import { heightAt, heights, spacing } from "../src/reading.js";
@@ -134,6 +134,12 @@ test("each second is added once, a missed one is a gap, and another run begins a
   assert.deepEqual(added(courses(null, []), courses(0, [9])), courses(0, [9]));
   const long = added(courses(299, new Array<number>(300).fill(1)), courses(300, [2]));
   assert.deepEqual([long.courses[0]?.values[0].length, long.courses[0]?.values[0].at(-1)], [300, 2]);
+});
+
+test("the greatest of no known values is unknown", () => {
+  assert.equal(greatest([null, 0, 3, null]), 3);
+  assert.equal(greatest([0, null]), 0);
+  assert.equal(greatest([null, null]), null);
 });
 
 test("a course is drawn from zero to its greatest value, with gaps", () => {

@@ -84,7 +84,7 @@ const SHORT_INTERVALS: usize = 2;
 /// Largest shortfall that may be chance, in standard deviations of the number of arrivals.
 const BEYOND_CHANCE: f64 = 10.0;
 
-/// Minimum ratio of the smallest number of requests that end in an interval to the largest one, at
+/// Minimum ratio of the smallest to the largest number of requests that end in an interval, at
 /// which the server counts as always busy. Slow requests alone do not reach it: if service times
 /// are exponential and more than [`OPEN_ALLOWED`] of the requests stay open from the first interval
 /// on, the ratio is less than 0.75.

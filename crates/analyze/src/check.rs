@@ -32,7 +32,7 @@ pub enum CheckKind {
     Rate,
     /// The number of due requests matches the schedules in each second.
     EachSecond,
-    /// Every due request was sent.
+    /// Nearly all due requests were sent.
     Achieved,
     /// Poisson arrivals were as irregular as expected.
     Arrivals,
@@ -42,11 +42,11 @@ pub enum CheckKind {
     SendLag,
     /// The process did not stall.
     Stall,
-    /// Request threads did not wait for a processor.
+    /// Request threads hardly waited for a processor.
     ProcessorWait,
     /// Request threads had time to spare.
     GeneratorCpu,
-    /// The hypervisor took no processor time.
+    /// The hypervisor took hardly any processor time.
     StolenTime,
     /// Other programs used few processors.
     OtherPrograms,

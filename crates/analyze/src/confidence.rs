@@ -156,8 +156,9 @@ impl Estimate {
     }
 
     /// Returns true if another estimate differs by more than chance explains: both have intervals,
-    /// their distance is more than [`SEPARATION`], and their relative difference is at least
-    /// [`LEAST_DIFFERENCE`]. Optimistic intervals are widened by [`WIDENING`].
+    /// their distance is more than [`SEPARATION`] half-widths of the interval of their difference,
+    /// and their relative difference is at least [`LEAST_DIFFERENCE`]. Optimistic intervals are
+    /// widened by [`WIDENING`].
     pub(crate) fn differs_from(&self, other: &Estimate) -> bool {
         let [less, more] = if self.value < other.value { [self, other] } else { [other, self] };
         let (Some(below), Some(above)) = (less.bounds, more.bounds) else { return false };

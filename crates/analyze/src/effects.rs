@@ -11,7 +11,8 @@ use crate::phases::{Figure, PhaseFigures, PhaseSummary, SideEffects};
 /// Fraction of the smaller value by which a figure must change to be reported.
 const LEAST_CHANGE: f64 = 0.2;
 
-/// Figures in order of preference; the first that changed is reported.
+/// Figures in order of preference, with the indexes of p50, p99 and p95 in
+/// [`Quantile::ALL`](crate::Quantile::ALL). The first figure that changed is reported.
 const FIGURES_BY_PREFERENCE: [Figure; 5] = [
     Figure::Mean,
     Figure::Quantile(0),
@@ -60,8 +61,8 @@ pub(crate) fn effects(side_effects: &[SideEffects]) -> Vec<Effect> {
 }
 
 /// Returns true if a different cause explains the change between two levels as well. If two jobs
-/// may be the cause, it is unknown which one it was. Background work is no rival of a job, because
-/// the job may have caused the background work.
+/// may be the cause, it is unknown which of them was the cause. Background work is no rival of a
+/// job, because the job may have caused the background work.
 fn is_rival(other: &Effect, effect: &Effect) -> bool {
     let is_other = other.cause != effect.cause || other.is_background != effect.is_background;
     other.job == effect.job && is_other && (effect.is_background || !other.is_background)

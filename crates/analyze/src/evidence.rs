@@ -30,7 +30,7 @@ pub struct Evidence {
     pub unread_plan: Option<String>,
     /// True if time was simulated.
     pub is_virtual: bool,
-    /// Number of lanes in the measured phase.
+    /// Number of lanes, the threads that send requests, in the measured phase.
     pub threads: u16,
     /// True if the lanes' threads spin instead of sleeping.
     pub spins: bool,
@@ -157,7 +157,8 @@ pub struct LoadPoint {
 }
 
 impl Evidence {
-    /// Returns the accounts of jobs and parts, in the order of a record.
+    /// Returns the accounts, which are the ids of jobs and of the parts of mixes, in the order of a
+    /// record.
     pub fn accounts(&self) -> impl Iterator<Item = AccountId> + Clone + use<> {
         (0..self.jobs.len() as u16).map(AccountId)
     }
@@ -322,8 +323,8 @@ impl JobEvidence {
         self.spent_s(Kind::Service)
     }
 
-    /// Returns the sum of the response times in the window, those of failed requests included, in
-    /// seconds.
+    /// Returns the sum of the response times in the window, in seconds: those of completed and
+    /// failed requests, and the times for which unsent requests waited until they were given up.
     pub(crate) fn responded_s(&self) -> f64 {
         self.spent_s(Kind::Response) + self.spent_s(Kind::Error)
     }

@@ -115,7 +115,8 @@ pub enum Completeness {
 pub enum RunEnd {
     /// The run completed.
     Completed {
-        /// Text of the event that a file was exhausted, if this ended the run.
+        /// Text of the event that the input file of a part was exhausted, which ended its mix;
+        /// `None` if there is no such event.
         exhausted: Option<String>,
     },
     /// The user ended the run, which has no duration.
@@ -204,7 +205,7 @@ pub enum Seconds {
 /// Sending of the requests that came due.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Sending {
-    /// Every due request was sent.
+    /// Nearly all due requests were sent.
     AllSent,
     /// Some requests were never sent.
     Short {
@@ -419,7 +420,7 @@ pub enum WarmUp {
     },
     /// The run was steady from the start.
     SteadyAtOnce,
-    /// The warm-up has an end.
+    /// The end of the warm-up was found.
     Found {
         /// Length of the warm-up.
         length: Nanos,
@@ -454,7 +455,7 @@ pub enum MedianChange {
 pub struct BusyClients {
     /// Name of the job.
     pub job: String,
-    /// Mean number of busy clients.
+    /// Mean number of clients that were busy or pausing.
     pub busy: f64,
     /// Number of configured clients.
     pub clients: f64,
@@ -463,7 +464,7 @@ pub struct BusyClients {
 /// Unexpected errors of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Failures {
-    /// No errors.
+    /// No unexpected errors.
     None,
     /// Some requests failed.
     Some {

@@ -27,10 +27,10 @@ impl Observed {
         self.metric == metric.name
     }
 
-    /// Returns the growth in the window. It begins with the last reading at or before the start of
-    /// the window or, without one, with the first reading. It ends with the first reading at or
-    /// after the end of the window or, without one, with the last reading. `None` if there are
-    /// fewer than two readings.
+    /// Returns the growth in the window. The growth is counted from the last reading at or before
+    /// the start of the window or, without one, from the first reading. It is counted up to the
+    /// first reading at or after the end of the window or, without one, up to the last reading.
+    /// `None` if there are fewer than two readings.
     pub fn growth(&self, window: &Range<Nanos>) -> Option<Growth> {
         let points = self.around(window);
         let (first, last) = (points.first()?, points.last()?);

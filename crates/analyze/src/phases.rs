@@ -1,15 +1,15 @@
-//! Side effects of one job on all others.
+//! Side effects of one job, or of background work of the database, on all other jobs.
 //!
 //! An intermittent job divides the window into the time before it was active, during its activity,
-//! and after it; a timetable also has the times between its requests. The figures of the other jobs
-//! in each of these [`Phase`]s, with their intervals, show the cost of the intermittent job to the
-//! other jobs. A [`Change`] is reported only if two intervals lie well apart. It says that the
-//! figures differ. Only the reader, who knows of other events at the time, can conclude that the
-//! job is the reason.
+//! and after it; a timetable (arrivals at fixed times, one period apart) also has the times between
+//! its requests. The figures of the other jobs in each of these [`Phase`]s, with their intervals,
+//! show the cost of the intermittent job to the other jobs. A [`Change`] is reported only if two
+//! intervals lie well apart. A change says that the figures differ. Only the reader, who knows of
+//! other events at the time, can conclude that the job is the reason.
 //!
 //! The resolution is that of the record's counts: a second, or in runs of more than half an hour a
 //! step of [`Steps`](crate::Steps). A step in which the job had a request in flight at any time
-//! belongs to its activity as a whole. Requests belong to the step of their intended start,
+//! belongs to the activity as a whole. Requests belong to the step of their intended start,
 //! completions to the step of their end.
 
 use base::AccountId;

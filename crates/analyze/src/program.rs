@@ -62,7 +62,8 @@ const COVERAGE: f64 = 0.5;
 /// statements end. The sum falls when a statement ends, and a fall is not a reset.
 const LOADED_ROWS: ServerStatistic = pg_stat_progress_copy::TUPLES_PROCESSED;
 
-/// Summarizes the throughput of the observed program; `None` if no program was observed.
+/// Summarizes the throughput of the observed program; `None` if the record is not an observation of
+/// a program, or if no figure is known.
 pub(crate) fn summarize(evidence: &Evidence) -> Option<ProgramSummary> {
     if !evidence.jobs.is_empty() || !evidence.loads.is_empty() || evidence.is_virtual {
         return None;

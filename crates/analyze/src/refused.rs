@@ -23,7 +23,7 @@ pub(crate) struct UnconnectedClients<'e> {
     pub(crate) missing: f64,
 }
 
-/// Connections of a job since the server refused one.
+/// Connections of a job since the server refused a connection to it.
 struct RefusedConnections {
     fewest: u64,
     /// Mean fraction of the connections that the job lacked in the window.
@@ -82,9 +82,9 @@ impl Evidence {
             .filter_map(|step| Some((step, known.get(step)?.connections?)))
     }
 
-    /// Returns the connections that a job had, and lacked, since the server refused one. If the
-    /// number of connections is unknown for all steps since then, the number at the last known step
-    /// counts.
+    /// Returns the connections that a job had, and lacked, since the server refused a connection to
+    /// it. If the number of connections is unknown for all steps since then, the number at the last
+    /// known step counts.
     fn since_refusal(&self, account: AccountId, wanted: u64) -> Option<RefusedConnections> {
         let refused = self.refusals(account).map(|event| event.at).min()?;
         let all: Vec<(usize, u64)> = self.open_connections(account).collect();

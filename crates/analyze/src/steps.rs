@@ -5,7 +5,8 @@ use std::ops::Range;
 use base::Nanos;
 use record::{Grid, Interval};
 
-/// Target for the number of steps of a run. Histogram rows or probes may require more.
+/// Target for the number of steps of a long run. The actual number differs, because steps consist
+/// of whole histogram rows and fit the probes.
 const STEPS: u32 = 2_000;
 
 /// Maximum number of parts of a window that are compared with each other.
@@ -19,8 +20,8 @@ const SECOND: u64 = 1_000_000_000;
 
 /// Consecutive parts of a run until its end. Each is an interval of the record, or several in runs
 /// of more than half an hour, so the memory for judging a run is bounded. A step consists of whole
-/// histogram rows, the window begins with a step, and a probe is a whole number of steps, or a step
-/// a whole number of probes.
+/// histogram rows, each of which may cover several intervals; the window begins with a step, and a
+/// probe is a whole number of steps, or a step a whole number of probes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Steps {
     grid: Grid,

@@ -68,7 +68,7 @@ pub struct ClientSummary {
     pub us_per_query: Option<f64>,
     /// Largest resident memory of the run, in bytes.
     pub peak_rss_bytes: u64,
-    /// Number of lanes in the measured phase.
+    /// Number of lanes, the threads that send requests, in the measured phase.
     pub threads: u16,
 }
 

@@ -93,8 +93,8 @@ pub(crate) fn has_varying_rate(job: &Job) -> bool {
     job.arrivals().is_some_and(|(schedule, _)| schedule.varies())
 }
 
-/// Returns true if a job sends requests throughout the span, not only now and then. It may have a
-/// `start` at or before the beginning of the span, and a `stop` at or after its end.
+/// Returns true if a job sends requests throughout the span, not only now and then. The job may
+/// have a `start` at or before the beginning of the span, and a `stop` at or after its end.
 pub(crate) fn runs_throughout(job: &Job, span: Range<Nanos>) -> bool {
     let is_rare = matches!(job.pacing, Pacing::Timetable { .. });
     let lasts = job.start <= span.start

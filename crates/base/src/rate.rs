@@ -21,7 +21,7 @@ pub struct Rate {
 /// begins with the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RateError {
-    /// Not a number, a negative number, or more digits than a [`Decimal`] holds.
+    /// Not a number, a negative number, or a number that a [`Decimal`] cannot hold.
     Number(UnitError),
     /// Zero events per second.
     Zero,
@@ -53,7 +53,7 @@ impl Rate {
     /// Parses `3000`, `0.01`, `16.7` or `50k`, and the syntax of dbbench: `1e3`, `1_000`, `0x1p-2`.
     ///
     /// # Errors
-    /// Not a number, a negative number, zero, more digits than a [`Decimal`] holds, or a number
+    /// Not a number, a negative number, zero, a number that a [`Decimal`] cannot hold, or a number
     /// beyond [`Rate::HIGHEST`] or [`Rate::LONGEST_PERIOD`].
     pub fn parse(text: &str) -> Result<Rate, RateError> {
         let number = parse_decimal(text).or_else(|why| match parse_float(text) {
@@ -145,6 +145,10 @@ mod tests {
         for text in ["3000", "0.01", "16.7", "0.123456789012345678", "0.000001"] {
             let rate = Rate::parse(text).unwrap();
             assert_eq!(rate.to_decimal().to_string(), text);
+        }
+        for text in ["33.33333333333333333333", "0.0033333333333333335", "0.00000010000000000010"] {
+            let rate = Rate::parse(text).unwrap();
+            assert_eq!(Rate::parse(&rate.to_decimal().to_string()), Ok(rate), "{text}");
         }
     }
 

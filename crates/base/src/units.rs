@@ -18,8 +18,10 @@ pub enum UnitError {
     UnknownUnit,
     /// A minus where only zero and more are allowed.
     Negative,
-    /// More digits, before or after the decimal point, than the type can hold.
+    /// Above the largest number that the type can hold.
     TooLarge,
+    /// Between zero and 10⁻¹⁸.
+    TooSmall,
     /// A fraction where only whole numbers are allowed.
     NotWhole,
 }
@@ -32,6 +34,7 @@ impl std::fmt::Display for UnitError {
             UnitError::UnknownUnit => "has an unknown unit: units are ns, us, ms, s, m, h and d",
             UnitError::Negative => "is negative",
             UnitError::TooLarge => "is too large",
+            UnitError::TooSmall => "is too small: the smallest number above zero is 1e-18",
             UnitError::NotWhole => "is not a whole number",
         })
     }
@@ -39,7 +42,7 @@ impl std::fmt::Display for UnitError {
 
 impl std::error::Error for UnitError {}
 
-/// A non-negative decimal number, stored exactly: `digits / 10^scale`.
+/// A non-negative decimal number: `digits / 10^scale`, exact except for dropped last decimals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decimal {
     /// The number without its decimal point.
@@ -49,11 +52,12 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// Parses `12`, `12.5`, `.5` or `1e-3`.
+    /// Parses `12`, `12.5`, `.5` or `1e-3`. Drops decimals that 64 bits cannot hold, and those
+    /// after the 18th: programs print numbers such as `0.0033333333333333335`.
     ///
     /// # Errors
-    /// Not a number, a negative number, more digits than 64 bits hold, or more than 18 digits after
-    /// the point.
+    /// Not a number, a negative number, a whole part above 64 bits, or a number below 10⁻¹⁸ that is
+    /// not zero.
     pub fn parse(text: &str) -> Result<Decimal, UnitError> {
         if let Some(rest) = text.strip_prefix('-') {
             return Decimal::parse(rest).and(Err(UnitError::Negative));
@@ -76,17 +80,32 @@ impl Decimal {
             return Err(UnitError::NotANumber);
         }
         let mut digits: u64 = 0;
-        for digit in whole.bytes().chain(fraction.bytes()) {
-            let shifted = digits.checked_mul(10).ok_or(UnitError::TooLarge)?;
-            digits = shifted.checked_add(u64::from(digit - b'0')).ok_or(UnitError::TooLarge)?;
+        for digit in whole.bytes() {
+            digits = with_digit(digits, digit).ok_or(UnitError::TooLarge)?;
         }
-        let scale = fraction.len() as i64 - i64::from(exponent);
+        let mut scale = -i64::from(exponent);
+        let mut is_cut = false;
+        for digit in fraction.bytes() {
+            let Some(longer) = with_digit(digits, digit) else {
+                is_cut = true;
+                break;
+            };
+            (digits, scale) = (longer, scale + 1);
+        }
+        // A digit that is dropped must be a decimal, and not one before the exponent's point.
+        if is_cut && scale < 0 {
+            return Err(UnitError::TooLarge);
+        }
         Decimal::normal(digits, scale)
     }
 
     fn normal(mut digits: u64, mut scale: i64) -> Result<Decimal, UnitError> {
         if digits == 0 {
             return Ok(Decimal { digits: 0, scale: 0 });
+        }
+        while scale > 18 && digits >= 10 {
+            digits /= 10;
+            scale -= 1;
         }
         while scale > 0 && digits.is_multiple_of(10) {
             digits /= 10;
@@ -97,7 +116,7 @@ impl Decimal {
             scale += 1;
         }
         if scale > 18 {
-            return Err(UnitError::TooLarge);
+            return Err(UnitError::TooSmall);
         }
         Ok(Decimal { digits, scale: scale as u32 })
     }
@@ -124,6 +143,11 @@ impl std::fmt::Display for Decimal {
             scale => write!(f, ".{:0width$}", self.digits % unit, width = scale as usize),
         }
     }
+}
+
+/// Appends an ASCII digit to a number; `None` if the result exceeds 64 bits.
+fn with_digit(number: u64, digit: u8) -> Option<u64> {
+    number.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
 }
 
 /// Parses a duration: `250ms`, `10s`, `1m30s`, `1.5h`, `+5s`; `0` needs no unit. Each part is
@@ -290,7 +314,25 @@ mod tests {
         assert_eq!(Decimal::parse("nan"), Err(UnitError::NotANumber));
         assert_eq!(Decimal::parse("inf"), Err(UnitError::NotANumber));
         assert_eq!(Decimal::parse("1e99999"), Err(UnitError::TooLarge));
-        assert_eq!(Decimal::parse("1e-99999"), Err(UnitError::TooLarge));
+        assert_eq!(Decimal::parse("1e-99999"), Err(UnitError::TooSmall));
+    }
+
+    #[test]
+    fn last_decimals_that_do_not_fit_are_dropped() {
+        for (text, digits, scale) in [
+            ("33.33333333333333333333", 3_333_333_333_333_333_333, 17),
+            ("0.0033333333333333335", 3_333_333_333_333_333, 18),
+            ("0.0000000000000000101", 1, 17),
+            ("1000e-20", 1, 17),
+            ("5.00000000000000000000001", 5, 0),
+        ] {
+            assert_eq!(Decimal::parse(text), Ok(Decimal { digits, scale }), "{text}");
+        }
+        for text in ["99999999999999999999.5", "1.8446744073709551619e19", "1e400"] {
+            assert_eq!(Decimal::parse(text), Err(UnitError::TooLarge), "{text}");
+        }
+        assert_eq!(Decimal::parse("1e-19"), Err(UnitError::TooSmall));
+        assert_eq!(parse_duration("0.33333333333333333333s"), Ok(Nanos(333_333_333)));
     }
 
     #[test]

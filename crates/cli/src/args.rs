@@ -573,9 +573,9 @@ pub(crate) struct ObserveArgs {
     /// that started this one.
     #[arg(long, hide = true, conflicts_with_all = ["url", "pid", "duration", "host", "command"])]
     pub(crate) stdio: bool,
-    /// The port on which the database listens on this machine.
+    /// A port on which the database may listen on this machine. Repeatable.
     #[arg(long, hide = true, requires = "stdio", value_name = "NUMBER")]
-    pub(crate) port: Option<u16>,
+    pub(crate) port: Vec<u16>,
     /// The program and its arguments; it is run and watched until it ends.
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
@@ -726,7 +726,11 @@ fn parse_label(text: &str) -> Result<String, String> {
 fn parse_time(text: &str) -> Result<Nanos, String> {
     parse_duration(text).map_err(|error| match error {
         UnitError::UnitMissing | UnitError::UnknownUnit => format!("it {error}"),
-        UnitError::NotANumber | UnitError::Negative | UnitError::TooLarge | UnitError::NotWhole => {
+        UnitError::NotANumber
+        | UnitError::Negative
+        | UnitError::TooLarge
+        | UnitError::TooSmall
+        | UnitError::NotWhole => {
             format!("it {error}: write for example `10s`, `250ms` or `1h`")
         }
     })

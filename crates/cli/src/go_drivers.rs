@@ -111,6 +111,9 @@ const MYSQL: &[Parameter] = &[
     parameter("serverPubKey", Refused("write `server-public-key=FILE`, with a key in PEM")),
 ];
 
+/// The parameter of github.com/lib/pq that applies only without `application_name`.
+const FALLBACK: &str = "fallback_application_name";
+
 /// The parameters of github.com/lib/pq.
 const POSTGRES: &[Parameter] = &[
     parameter(
@@ -138,7 +141,7 @@ const POSTGRES: &[Parameter] = &[
     parameter("sslkey", Same("tls-key")),
     parameter("connect_timeout", Seconds("connect-timeout")),
     parameter("application_name", Same("application-name")),
-    parameter("fallback_application_name", Same("application-name")),
+    parameter(FALLBACK, Same("application-name")),
     parameter("binary_parameters", NoEffect("`prepare` in a job says how values are sent")),
     parameter("disable_prepared_binary_result", NoEffect("values are not converted")),
     parameter("host", Refused("write `--host`")),
@@ -155,7 +158,7 @@ const POSTGRES: &[Parameter] = &[
 /// value.
 pub(crate) fn translate(
     kind: TargetKind,
-    given: Vec<(String, String)>,
+    mut given: Vec<(String, String)>,
 ) -> Result<TranslatedOptions, String> {
     let parameters = match kind {
         TargetKind::Mysql => MYSQL,
@@ -164,6 +167,8 @@ pub(crate) fn translate(
             return Ok(TranslatedOptions { options: given, notices: Vec::new() });
         }
     };
+    // The fallback comes first: a name that is given before or after it then takes its place.
+    given.sort_by_key(|(name, _)| name != FALLBACK);
     let mut translated = TranslatedOptions::default();
     for (name, value) in given {
         translated.translate_one(parameters, name, value)?;
@@ -288,6 +293,13 @@ mod tests {
             "connect-timeout=1m30s&application-name=x",
         );
         check(Postgres, "tls=require", "tls=require");
+        check(Postgres, "fallback_application_name=f&tls=off", "application-name=f&tls=off");
+        for name in ["application_name", "application-name"] {
+            for (one, other) in [(name, FALLBACK), (FALLBACK, name)] {
+                let text = format!("{one}=from {one}&{other}=from {other}");
+                check(Postgres, &text, &format!("application-name=from {name}"));
+            }
+        }
         check(Sim, "service=2ms&tls=preferred", "service=2ms&tls=preferred");
         check(Mysql, "", "");
     }

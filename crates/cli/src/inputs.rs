@@ -97,7 +97,7 @@ fn check_feed(
         warnings.push(Diagnostic::warning(feed.span, message).help(help));
     };
     let name = &feed.file;
-    if summary.groups == 0 {
+    if summary.groups == 0 && summary.left_over == 0 {
         let what = if feed.format == Format::Log { "line" } else { "record" };
         warn(format!("`{name}` has no {what}: the job does nothing"), "name another file");
         return Ok(warnings);
@@ -117,7 +117,11 @@ fn check_feed(
     if summary.left_over > 0 {
         let (left, per) = (summary.left_over, feed.per_request);
         let message = format!("each request takes {per} records of `{name}`: {left} are left over");
-        warn(message, "the last ones are not sent");
+        let help = match summary.groups {
+            0 => "these are too few for a request: nothing is sent",
+            _ => "the last ones are not sent",
+        };
+        warn(message, help);
     }
     if let Some(line) = summary.backwards {
         let message =
@@ -127,7 +131,9 @@ fn check_feed(
             "its line is sent together with the one above; sort the log to keep the gaps",
         );
     }
-    if let JobOrPart::Job(job) = planned {
+    if let JobOrPart::Job(job) = planned
+        && feed.format == Format::Log
+    {
         let (end, last) = (job.stop.or(plan.duration), job.start + summary.length);
         if job.count.is_none() && end.is_some_and(|end| last >= end) {
             let message =
@@ -160,6 +166,38 @@ mod tests {
 
     use super::*;
     use crate::workload_folder::WorkloadFolder;
+
+    /// Returns the warnings about the records of `a.csv`, which supplies a job with these keys.
+    fn warnings(keys: &str, records: &str) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a.csv"), records).unwrap();
+        let files = Files::from(folder.path());
+        let text = format!("duration = 2s\n[a]\nquery-args-file = a.csv\n{keys}\n");
+        let folder = WorkloadFolder::new(files.clone());
+        let plan = workload::plan_in(&text, &Overrides::default(), &folder).0.expect("a plan");
+        let found = check(&plan, &files, false, &mut InputSummaries::default()).unwrap();
+        let shown = |one: &Diagnostic| {
+            format!("{} ({})", one.message, one.help.as_deref().unwrap_or_default())
+        };
+        found.iter().map(shown).collect()
+    }
+
+    #[test]
+    fn records_too_few_for_one_request_are_left_over() {
+        let keys = "query = select ?\nquery = select ?\nmulti-query-mode = multi-connection";
+        let left = "each request takes 2 records of `a.csv`: 1 are left over";
+        let too_few = format!("{left} (these are too few for a request: nothing is sent)");
+        assert_eq!(warnings(keys, "1\n"), [too_few]);
+        let last = format!("{left} (the last ones are not sent)");
+        assert_eq!(warnings(keys, "1\n2\n3\n"), [last]);
+        let none = "`a.csv` has no record: the job does nothing (name another file)";
+        assert_eq!(warnings(keys, ""), [none]);
+    }
+
+    #[test]
+    fn only_lines_of_a_log_are_due_at_a_time() {
+        assert_eq!(warnings("query = select ?\nstart = 2s", "1\n"), Vec::<String>::new());
+    }
 
     #[test]
     fn file_of_several_jobs_and_plans_is_read_once() {

@@ -275,7 +275,7 @@ fn row_of_stored_runs(view: StoredRunsView) -> FolderRow {
         label: view.label,
         state: RowState::Unjudged,
         headline: view.reason,
-        notes: Vec::new(),
+        notes: report::listed_notes(&view.notes),
     }
 }
 

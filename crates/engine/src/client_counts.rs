@@ -18,15 +18,16 @@ use std::cell::Cell;
 /// The relation of a running client to its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClientStatus {
-    /// The client has had no connection yet, or closed its own after its last request.
+    /// The client has had no connection yet, or its last request opened a connection that has been
+    /// closed or lost.
     Unconnected,
     /// The client has a connection.
     Connected,
-    /// The client lost a connection that it wants back.
+    /// The client lost a connection, and wants a new one.
     Disconnected,
 }
 
-/// Counts of the clients of one job on one lane, by [`ClientStatus`].
+/// The numbers of clients of one job on one lane, by [`ClientStatus`].
 #[derive(Debug)]
 pub(crate) struct ClientCounts {
     /// Number of clients in any state.
@@ -66,7 +67,7 @@ impl ClientCounts {
         self.running.get() - self.connected.get()
     }
 
-    /// Returns true if a client lost its connection and has no other yet.
+    /// Returns true if a client lost its connection and has no new one yet.
     pub(crate) fn has_disconnected(&self) -> bool {
         self.disconnected.get() > 0
     }
@@ -95,12 +96,13 @@ impl ClientCounts {
         self.connected.set(self.connected.get() + 1);
     }
 
-    /// Counts a connected client that closes its connection and has none until its next request.
+    /// Counts a connected client whose connection was closed or lost, and that has none until its
+    /// next request.
     pub(crate) fn count_closed(&self) {
         self.take_from(ClientStatus::Connected);
     }
 
-    /// Counts a connected client that lost its connection and wants it back.
+    /// Counts a connected client that lost its connection and wants a new one.
     pub(crate) fn count_lost(&self) {
         self.take_from(ClientStatus::Connected);
         self.disconnected.set(self.disconnected.get() + 1);

@@ -12,10 +12,11 @@ use crate::feed::Input;
 /// A handle to a client: the slot for its instructions and the timers that end its waits.
 pub(crate) struct ClientHandle {
     pub(crate) instructions: Slot<Instruction>,
-    /// Timer that ends a pause between two requests.
+    /// Timer that ends a closed client's pause between two requests.
     pause: Timer,
     pause_ends: Cell<Stamp>,
-    /// Timer that ends a request, or an attempt to connect, that takes too long.
+    /// Timer that ends work in flight that takes too long: a request, an attempt to connect, the
+    /// closing of a request's own connection, or the wait for room in a results file.
     pub(crate) expiry: Timer,
     expires: Cell<Stamp>,
 }
@@ -48,8 +49,9 @@ impl ClientHandle {
         }
     }
 
-    /// Sets `at` as the time at which in-flight work is abandoned, replacing any earlier setting.
-    /// Most clients never abandon work and touch no timer.
+    /// Sets `at` as the time at which work in flight is abandoned, and replaces the previous time.
+    /// [`Stamp::NEVER`] means that work is not abandoned; a client for which this never changes
+    /// touches no timer.
     #[inline]
     pub(crate) fn expire_at(&self, at: Stamp) {
         if at != Stamp::NEVER || self.expires.get() != Stamp::NEVER {
@@ -58,7 +60,7 @@ impl ClientHandle {
         }
     }
 
-    /// Abandons in-flight work at `at`, unless an earlier time is set.
+    /// Abandons work in flight at `at`, unless an earlier time is set.
     pub(crate) fn expire_by(&self, at: Stamp) {
         if at < self.expires.get() {
             self.expire_at(at);
@@ -77,7 +79,7 @@ pub(crate) struct DueRequest {
 
 /// An instruction to an idle client.
 pub(crate) enum Instruction {
-    /// Serve this request, assigned at this instant.
+    /// Serve this request, which was assigned at this instant.
     Serve(DueRequest, Stamp),
     /// End: nothing is left to do.
     Leave,

@@ -17,11 +17,12 @@ use crate::waits::{unless, unless_ended};
 
 /// The outcome of a preparation that has not failed.
 pub(crate) enum PreparationOutcome {
-    /// Setup and loads are done; the list has the tables that were filled.
+    /// Setup and loads are done, if the run uses its main target. The list has the tables that were
+    /// filled.
     Ready(Vec<LoadedTable>),
     /// The user ended the run before the preparation was complete.
     Interrupted {
-        /// True if everything that teardown undoes was set up.
+        /// True if every statement of `[setup]` before the loads has run: teardown may undo them.
         setup_done: bool,
         /// The tables that were filled.
         loaded: Vec<LoadedTable>,
@@ -49,21 +50,22 @@ impl StatementProgress {
     }
 }
 
-/// The context of the control phases.
+/// The phases of a run on control connections, with their context.
 pub(crate) struct Control<'a, D> {
     pub(crate) rt: &'a Rt,
     pub(crate) context: &'a RunContext<D>,
 }
 
-/// A failed preparation. `setup_done` says whether teardown may run: objects that were never set up
-/// must not be torn down, because they may belong to another user.
+/// A failed preparation. `setup_done` is true if teardown may run: objects that this run did not
+/// set up must not be torn down, because they may belong to another user.
 pub(crate) struct PrepareError {
     pub(crate) failed: RunFailure,
     pub(crate) setup_done: bool,
 }
 
 impl<D: Driver> Control<'_, D> {
-    /// Runs `[setup]`, fills the tables and creates their indexes.
+    /// Connects to the named targets. Then runs `[setup]` on the main target, fills its tables and
+    /// creates their indexes, if the plan uses the main target.
     pub(crate) async fn prepare(&self) -> Result<PreparationOutcome, PrepareError> {
         let before = |failed| PrepareError { failed, setup_done: false };
         self.connect_to_named_targets().await.map_err(before)?;
@@ -86,8 +88,8 @@ impl<D: Driver> Control<'_, D> {
     /// Sends the listener excerpts of the main target's tables, and results of examples that read
     /// only tables filled by this run.
     ///
-    /// This must be the last use of the connection: a late answer then cannot be taken for the
-    /// answer to another statement. The excerpts have no connection of their own, which could take
+    /// This must be the last use of the connection, so a late answer cannot be taken for the answer
+    /// to another statement. The excerpts have no connection of their own, because it could take
     /// the place of a client's connection.
     async fn show_excerpts(
         &self,
@@ -114,7 +116,8 @@ impl<D: Driver> Control<'_, D> {
     }
 
     /// Returns, before the loads, the tables to show once they are filled; `None` if the user ends
-    /// the run. A connection whose answer does not arrive in time is replaced.
+    /// the run. If an answer does not arrive in time, the connection is replaced, and the rows of
+    /// no table will be shown.
     async fn tables_before_loads(
         &self,
         connection: &mut D::Connection,
@@ -174,7 +177,8 @@ impl<D: Driver> Control<'_, D> {
         Ok((PreparationOutcome::Ready(loaded), answers))
     }
 
-    /// Checks that every table has the expected number of rows, in place of setup and loads.
+    /// Checks that the table of every load has the number of rows that the load would give it, in
+    /// place of setup and loads.
     pub(crate) async fn verify(&self) -> Result<(), RunFailure> {
         self.use_existing(&self.plan().loads).await
     }
@@ -184,8 +188,8 @@ impl<D: Driver> Control<'_, D> {
         self.use_existing(&[]).await
     }
 
-    /// Reads the settings of all targets, and checks that the tables of the loads in `counted` have
-    /// the expected numbers of rows.
+    /// Reports the settings of all targets that the plan uses, checks that the tables of the loads
+    /// in `counted` have the expected numbers of rows, and shows excerpts of these tables.
     async fn use_existing(&self, counted: &[Load]) -> Result<(), RunFailure> {
         self.connect_to_named_targets().await?;
         if !self.plan().uses(JobTarget::Main) {
@@ -212,7 +216,7 @@ impl<D: Driver> Control<'_, D> {
         }
     }
 
-    /// Checks the tables of the main target on a connection.
+    /// Reports the settings of the main target, and checks the numbers of rows in its tables.
     async fn verify_on(
         &self,
         connection: &mut D::Connection,
@@ -254,13 +258,17 @@ impl<D: Driver> Control<'_, D> {
         Ok(())
     }
 
-    /// Runs all of `[teardown]`: a failed statement is reported and the next one runs.
+    /// Runs `[teardown]`. A failed statement is reported and the next one runs.
     ///
-    /// A statement that is not answered within the plan's `stall-timeout` is given up, and the next
-    /// one gets a new connection, since one table may be locked and other tables not. The same
-    /// applies to a statement that breaks the connection. All statements after the first unanswered
-    /// one share one more `stall-timeout`, because the server may be gone. A stop request during
-    /// the teardown ends it; a run that is ended at once has no teardown.
+    /// A statement that is not answered within the plan's `stall-timeout` is given up, since one
+    /// table may be locked and other tables not. After such a statement, or one that breaks the
+    /// connection, the next statement gets a new connection; without one, the remaining statements
+    /// are skipped. All statements after the first unanswered one share one more `stall-timeout`,
+    /// because the server may be gone.
+    ///
+    /// An immediate stop ends the teardown, or prevents it. A graceful stop ends the teardown only
+    /// if no stop was requested before it. In virtual time, a stop is noticed only before the
+    /// teardown.
     pub(crate) async fn tear_down(&self) {
         let statements = &self.plan().teardown;
         let stop = &self.context.stop;
@@ -327,8 +335,8 @@ impl<D: Driver> Control<'_, D> {
         self.context.listener.on_event(&RunEvent::TeardownSkipped { from, of });
     }
 
-    /// Connects to the targets other than the main one before anything is changed there, and reads
-    /// their settings.
+    /// Connects to every server of the named targets before the jobs change anything there, and
+    /// reports the settings of these targets and facts about them.
     async fn connect_to_named_targets(&self) -> Result<(), RunFailure> {
         for (target, driver) in self.context.drivers.iter() {
             let Some(name) = self.plan().name_of(target) else { continue };
@@ -348,9 +356,9 @@ impl<D: Driver> Control<'_, D> {
         self.context.listener.on_event(&RunEvent::Settings { target: None, settings });
     }
 
-    /// Reports facts about the server other than its settings. If an answer does not arrive in
-    /// time, later statements on this connection fail. The connection is therefore used only for
-    /// excerpts afterwards, whose failure does not fail the run.
+    /// Reports further facts about the main target's server. If an answer does not arrive in time,
+    /// later statements on this connection fail. Afterwards, the connection is therefore used only
+    /// for excerpts, whose failure does not fail the run.
     async fn report_facts(&self, connection: &mut D::Connection) {
         let settings = connection.facts().await;
         self.context.listener.on_event(&RunEvent::Settings { target: None, settings });
@@ -369,7 +377,7 @@ impl<D: Driver> Control<'_, D> {
         self.driver().connect(self.rt).await.map_err(|error| RunFailure::Unreachable(error.into()))
     }
 
-    /// Connects for the first time, to every server of the target.
+    /// Connects to the main target for the first time: to every server of the target.
     async fn connect_to_all_servers(&self) -> Result<D::Connection, RunFailure> {
         connect_to_all_servers(self.driver(), self.rt)
             .await
@@ -383,7 +391,7 @@ impl<D: Driver> Control<'_, D> {
         answer.unwrap_or_else(|| Err(statement_timeout(SETUP_TIMEOUT, limit)))
     }
 
-    /// Runs the statements at `indexes` in order, until the user ends the run.
+    /// Runs the statements at `indexes` in order, until all have run or the user ends the run.
     async fn run_fixed(
         &self,
         connection: &mut D::Connection,
@@ -413,8 +421,9 @@ impl<D: Driver> Control<'_, D> {
     }
 }
 
-/// Returns advice for a table with an unexpected number of rows. Before a run without `--loaded`,
-/// the table must be dropped, because setup cannot create a table that exists.
+/// Returns advice for a table with an unexpected number of rows; `found` is that number as text.
+/// Before a run without `--loaded`, the table must be dropped, because setup cannot create a table
+/// that exists.
 fn row_count_remedy(found: &str) -> String {
     let anew = "drop the table and run without --loaded";
     match found.parse() {
@@ -423,7 +432,8 @@ fn row_count_remedy(found: &str) -> String {
     }
 }
 
-/// Returns true if a setup statement creates an index on a table with `indexes = after`.
+/// Returns true if a setup statement creates an index on a table whose load has `indexes = after`,
+/// so the statement runs after the loads.
 fn is_deferred(statement: &FixedStatement, loads: &[Load]) -> bool {
     let Some(table) = indexed_table(&statement.text) else { return false };
     loads.iter().any(|load| load.indexes == Indexes::After && is_same_table(&load.table, table))
@@ -445,8 +455,8 @@ fn indexed_table(statement: &str) -> Option<&str> {
     words.get(on + 1).copied()
 }
 
-/// Returns true if two names, quoted or not, may be of the same table. A name without a schema may
-/// be of any schema.
+/// Returns true if two names, quoted or not, may belong to the same table. A name without a schema
+/// matches any schema; case is ignored.
 fn is_same_table(one: &str, other: &str) -> bool {
     let (schema, name) = schema_and_name(&one.to_lowercase());
     let (other_schema, other_name) = schema_and_name(&other.to_lowercase());
@@ -507,8 +517,8 @@ fn answer_state_after(failed: &RunFailure) -> AnswerState {
     }
 }
 
-/// Connects to every server of a target, [identifies](Connection::identify) each, and keeps the
-/// first connection. If one server were changed before another is found unreachable, the servers
+/// Connects to every server of a target, [identifies](Connection::identify) each, and returns the
+/// first connection. If a server were changed before another is found unreachable, the servers
 /// would differ.
 async fn connect_to_all_servers<D: Driver>(driver: &D, rt: &Rt) -> Result<D::Connection, Error> {
     let mut first = driver.connect(rt).await?;
@@ -545,7 +555,7 @@ impl TeardownTimeout {
         self.ends_at.is_some_and(|at| now >= at)
     }
 
-    /// Returns the time left for the next statement.
+    /// Returns the time for which to wait for the answer to the next statement.
     fn time_left(&self, now: Stamp) -> Nanos {
         self.ends_at.map_or(self.limit, |at| at.since(now))
     }

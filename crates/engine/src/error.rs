@@ -7,13 +7,15 @@ use base::{Class, Code, Nanos, Span, StatementId};
 use driver::Error;
 use workload::{FixedStatement, Job, Load, Requests, ScriptLine, Statement};
 
-/// The failure of a run that has no results, or of a part of its teardown.
+/// The failure of a run that has no results, or of one step of a teardown.
 #[derive(Debug)]
 pub enum RunFailure {
-    /// A target could not be reached, refused the login, or ended the session before the jobs.
+    /// A target could not be reached, refused the login, ended a session before the jobs, had no
+    /// connection left for a job, or took no more rows of a load.
     Unreachable(Unreachable),
-    /// The database rejected a statement of the workload file, a batch of a load or the count of a
-    /// table's rows, or did not answer in time; or the connection broke during a teardown.
+    /// The database rejected a statement of the workload file or a batch of a load, or did not
+    /// answer a statement or the count of a table's rows in time. Also a connection that broke
+    /// during a teardown.
     Statement {
         /// The location of the statement or of the load.
         place: Location,
@@ -29,16 +31,16 @@ pub enum RunFailure {
         /// The change that helps.
         help: String,
     },
-    /// A file that a job reads or writes cannot be opened.
+    /// A results file cannot be opened.
     File {
-        /// The location of the job.
+        /// The location of the job or part.
         place: Location,
         /// The path, as it is written in the workload file.
         path: PathBuf,
         /// The error of the operating system.
         error: std::io::Error,
     },
-    /// The operating system refused a resource that the engine needs.
+    /// The operating system refused a resource that the engine needs, such as a thread.
     System(std::io::Error),
     /// Virtual time is deadlocked: a bug in the engine.
     Deadlock(rt::Deadlock),
@@ -51,8 +53,7 @@ pub enum RunFailure {
 pub struct Location {
     /// The section, as in its header: `setup`, `load accounts`, `read`.
     pub section: String,
-    /// The number of the statement in the section, from 1; `None` for the section as a whole: a
-    /// load has no statements of its own.
+    /// The number of the statement in the section, from 1; `None` for a load or a job as a whole.
     pub statement: Option<usize>,
     /// The position in the workload file.
     pub span: Span,
@@ -82,7 +83,7 @@ impl Location {
         Location { section, statement: None, span: load.span, script: None }
     }
 
-    /// Returns the location of a job as a whole.
+    /// Returns the location of a job as a whole; its position is that of the job's first statement.
     pub(crate) fn of_section(job: &Job) -> Location {
         let Requests { section, statements, span, .. } = &job.requests;
         let span = statements.first().map_or(*span, |statement| statement.span);
@@ -135,14 +136,14 @@ impl fmt::Display for Unreachable {
 
 impl std::error::Error for Unreachable {}
 
-/// The code with which MySQL and MariaDB refuse a statement that is too long, before they end the
-/// session (`ER_NET_PACKET_TOO_LARGE`): the server can be reached.
+/// The code with which MySQL and MariaDB refuse a statement that is too long
+/// (`ER_NET_PACKET_TOO_LARGE`). They end the session afterwards, but the server can be reached.
 const TOO_LONG: &str = "1153";
 
 impl RunFailure {
-    /// Returns the failure that an error on a control connection means: an unreachable target, or a
-    /// statement that is wrong or was not answered in time. A server that ends the session may give
-    /// a code of its own.
+    /// Returns the failure that an error on a control connection means. If the error ended the
+    /// session, the target is unreachable, even if the server gave a code of its own. Otherwise the
+    /// statement is wrong or was not answered in time.
     pub(crate) fn from_control_error(place: Location, error: Error) -> RunFailure {
         let is_lost = error.class() == Class::Disconnect && error.code().as_str() != TOO_LONG;
         match is_lost {
@@ -155,8 +156,8 @@ impl RunFailure {
     }
 }
 
-/// Returns the error for a statement before or after the jobs that was not answered in time; `key`
-/// is the key that sets the limit.
+/// Returns the error for a statement or a load, before or after the jobs, that was not answered in
+/// time. `key` is the key that sets the limit.
 pub(crate) fn statement_timeout(key: &str, limit: Nanos) -> Error {
     let words = format!("nothing was answered within `{key} = {limit}`");
     Error::new(Class::Timeout, Code::TIMEOUT, words)

@@ -9,26 +9,30 @@ use crate::error::RunFailure;
 /// A progress event of a run.
 #[derive(Debug)]
 pub enum RunEvent<'a> {
-    /// Version and settings of a server, or further facts about it.
+    /// Version and settings of a target's server, or further facts about the server. May be sent
+    /// several times for a target.
     Settings {
         /// The name of the target; `None` is the main one.
         target: Option<&'a str>,
         /// Names and values of the settings or facts.
         settings: Vec<(String, String)>,
     },
-    /// The server's own statistics until now, before or after the measured phase, or the reason why
-    /// they cannot be read.
+    /// The server's own statistics until now, or the reason why they cannot be read. Sent before
+    /// and after the measured phase.
     ServerStatistics(&'a Result<Vec<Count>, String>),
     /// A statement of `[setup]` is about to run.
     Setup {
-        /// The number of statements that ran before.
+        /// The index of the statement in `[setup]`, from 0. Statements that create indexes after
+        /// the loads are skipped before the loads, and run last.
         done: usize,
         /// The number of all statements.
         of: usize,
     },
-    /// Every statement of `[setup]` before the loads has run: `[teardown]` may undo the setup.
+    /// Every statement of `[setup]` before the loads has run; from now on, `[teardown]` may undo
+    /// the setup.
     SetupDone,
-    /// A load takes long. All its writers have connections or were refused.
+    /// A load takes long. All its writers have connections or were refused. Sent at most once for a
+    /// load.
     LongLoad {
         /// The table's name.
         table: &'a str,
@@ -37,7 +41,7 @@ pub enum RunEvent<'a> {
         /// Time since the beginning.
         elapsed: Nanos,
     },
-    /// Rows of a table were committed.
+    /// Rows of a table were committed, or its load ended.
     Loading {
         /// The table's name.
         table: &'a str,
@@ -45,19 +49,20 @@ pub enum RunEvent<'a> {
         rows: u64,
         /// The number of all rows.
         of: u64,
-        /// Bytes of values sent so far.
+        /// Bytes in which the committed rows were sent.
         bytes: u64,
-        /// Time since the beginning of the load.
+        /// Time from the beginning of the load to the latest commit.
         elapsed: Nanos,
     },
-    /// Rows of a table were inserted because the server does not allow the faster method.
+    /// Rows of a table were written with `insert`, because the server does not allow the faster
+    /// method.
     LoadFallback {
         /// The table's name.
         table: &'a str,
         /// The server's reason, with a remedy.
         why: &'a Error,
     },
-    /// A load ended; also sent if no [`RunEvent::LongLoad`] was sent for it.
+    /// A load ended. Also sent if no [`RunEvent::LongLoad`] was sent for this load.
     LoadEnded,
     /// The rows of a table are about to be counted, in place of a load.
     Counting {
@@ -74,18 +79,19 @@ pub enum RunEvent<'a> {
         /// The file as the job names it.
         file: &'a str,
     },
-    /// The columns, indexes or first rows of a table, or the reason why they are not known.
+    /// The columns, indexes or first rows of a table, the reason why they are not known, or results
+    /// of the examples of a job or part.
     Excerpt(Excerpt),
     /// The connections of the jobs are being opened.
     Opening,
-    /// Everything is ready.
+    /// All lanes are ready, and time zero is set.
     TimeZero {
         /// Time zero, at which the jobs start, on the run's clock.
         zero: Stamp,
         /// Time from now until time zero.
         time_left: Nanos,
     },
-    /// The measurement is over.
+    /// The measured phase is over.
     Ended,
     /// A statement of `[teardown]` is about to run.
     Teardown {
@@ -107,7 +113,7 @@ pub enum RunEvent<'a> {
     },
 }
 
-/// A receiver of progress events.
+/// A receiver of the progress events of a run.
 pub trait Listener: Send + Sync {
     /// Handles an event. Called from any thread of the run, and never on the measured path.
     fn on_event(&self, event: &RunEvent<'_>);

@@ -1,8 +1,8 @@
 //! Results of the examples of statements, for readers of the record.
 //!
 //! The results are read before time zero, after the excerpts of the loaded tables and over the same
-//! connection. An example is executed only if [`refusal`] returns `None`, and in a transaction that
-//! can only read.
+//! connection. An example is executed only if [`refusal`] returns `None`, and only in a transaction
+//! that cannot write; in SQLite, the connection cannot write meanwhile.
 
 use base::{Clock, Dialect, Nanos};
 use driver::{Connection, Error, Table};
@@ -28,16 +28,17 @@ const COLUMNS: usize = 10;
 /// The examples of a run, whose results are shown to a listener.
 pub(crate) struct ExampleResults<'a> {
     pub(crate) examples: &'a [JobExamples],
-    /// Tables that were empty before the run filled them.
+    /// Names of the tables that were empty before the run filled them.
     pub(crate) tables: &'a [&'a str],
     pub(crate) dialect: Dialect,
     pub(crate) listener: &'a dyn Listener,
 }
 
 impl ExampleResults<'_> {
-    /// Executes the examples over `connection` and shows an excerpt for each job. A statement that
-    /// is not executed, or not answered in time, has the reason in place of a result; the run
-    /// continues.
+    /// Executes the examples over `connection` and shows an excerpt for each job or part. A
+    /// statement that is not executed, fails, or is not answered in time has the reason in place of
+    /// a result; the run continues. Shows nothing if the run has filled no table, and nothing more
+    /// if the run is ended. Returns the state of the connection's answers.
     pub(crate) async fn show(
         &self,
         rt: &Rt,
@@ -83,7 +84,8 @@ impl ExampleResults<'_> {
         answers
     }
 
-    /// Executes a statement in a transaction that can only read.
+    /// Executes a statement in a transaction that can only read; in SQLite, while the connection
+    /// can only read.
     async fn read(&self, connection: &mut impl Connection, text: &str) -> Result<Table, Error> {
         let (begin, end) = match self.dialect {
             Dialect::Postgres => ("begin read only", "rollback"),
@@ -99,7 +101,7 @@ impl ExampleResults<'_> {
     }
 }
 
-/// The results of the statements of a job: a line for each value or remark.
+/// The results of the statements of a job or part: a row for each value or remark.
 #[derive(Default)]
 struct Results {
     rows: Vec<Vec<Option<String>>>,

@@ -10,7 +10,8 @@ use crate::events::{Listener, RunEvent};
 use crate::stop::Stop;
 use crate::waits::unless_ended;
 
-/// Time limit for the excerpts of all tables together.
+/// Time limit for the excerpts of all tables together, and for all queries before the loads
+/// together.
 const TIMEOUT: Nanos = Nanos::from_secs(2);
 
 /// Maximum number of rows of a table that are shown.
@@ -57,9 +58,9 @@ impl<'a> ExcerptTable<'a> {
         (self.parts == TableParts::StructureAndRows).then_some(self.table)
     }
 
-    /// Returns the tables that loads are about to fill. The rows of a table will be shown if it is
-    /// empty now, because the run then writes all of them. `None` if a query is not answered in
-    /// time, or if the run is ended: an answer is then outstanding.
+    /// Returns the tables that loads are about to fill. The rows of a table will be shown if the
+    /// table is empty now, because the run then writes all of its rows. `None` if a query is not
+    /// answered in time, or if the run is ended: an answer is then outstanding.
     pub(crate) async fn before_loads(
         loads: &'a [Load],
         rt: &Rt,
@@ -88,8 +89,9 @@ pub(crate) struct TableExcerpts<'a> {
 }
 
 impl TableExcerpts<'_> {
-    /// Reads the tables over `connection` and shows them. A table that cannot be read in time gets
-    /// an [`Unreadable`](ExcerptKind::Unreadable) excerpt; the run continues.
+    /// Reads the tables over `connection` and shows them. A table that cannot be read, or not in
+    /// time, gets an [`Unreadable`](ExcerptKind::Unreadable) excerpt; the run continues. Returns
+    /// the state of the connection's answers.
     pub(crate) async fn show(
         &self,
         rt: &Rt,
@@ -135,7 +137,7 @@ impl TableExcerpts<'_> {
                 let most = Table::LIMIT >> 20;
                 self.unreadable(table, format!("the answer exceeds {most} MiB"));
             }
-            // If all rows were cut, they are not shown: the table would look empty.
+            // An answer of which all rows were cut is not shown: the table would look empty.
             if !is_cut || !rows.is_empty() {
                 self.excerpt(Excerpt { subject: table.to_owned(), kind, titles: columns, rows });
             }
@@ -229,8 +231,8 @@ fn of_sqlite(table: &str) -> (String, String) {
     )
 }
 
-/// Returns a text as a literal that has the same value in all modes of a session. Statements of
-/// `[setup]` may have changed `sql_mode`, which decides whether MySQL takes a backslash for an
+/// Returns a text as a string literal that has the same value in all modes of a session. Statements
+/// of `[setup]` may have changed `sql_mode`, which decides whether MySQL takes a backslash for an
 /// escape.
 fn literal(dialect: Dialect, text: &str) -> String {
     let quoted = || text.replace('\'', "''");
@@ -244,7 +246,8 @@ fn literal(dialect: Dialect, text: &str) -> String {
     }
 }
 
-/// Returns the schema, if any, and the name in an SQL identifier, without quotes.
+/// Returns the schema, if any, and the name in an SQL identifier, without quotes. Further
+/// qualifiers before the schema are left out.
 pub(crate) fn schema_and_name(table: &str) -> (Option<String>, String) {
     let mut parts = Vec::new();
     let mut rest = table;

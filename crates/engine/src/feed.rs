@@ -1,11 +1,11 @@
 //! Requests from files: a thread reads ahead, and the lanes take input records as they need them.
 //!
 //! A group is the records of one request or of one batch. The thread fills blocks with groups, and
-//! the lanes take the groups from [queues](crate::feed_queues) of blocks: those of a closed job
-//! share a queue, any other lane has its own. The thread reuses a block when the last of its
-//! requests has ended. A lane never waits for the file: while a group has not been read, the lane
-//! gets [`Next::Pending`] and tries again later. The exception is virtual time, where the wall
-//! clock does not count and the lane waits.
+//! the lanes take the groups from [queues](crate::feed_queues) of blocks. In a closed job, all
+//! lanes share one queue; in any other job, each lane has its own. The thread reuses a block when
+//! no lane and no request holds it any more. In real time, a lane never waits for the file: while
+//! the next group has not been read, the lane gets [`Next::Pending`] and tries again later. In
+//! virtual time the lane waits, because waiting takes no time of the run.
 
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,9 +29,9 @@ const GROUPS_PER_BLOCK: usize = 256;
 /// Approximate size of a block's fields, in bytes.
 const BYTES_PER_BLOCK: usize = 64 << 10;
 
-/// The groups of one file that one lane takes.
+/// A lane's source of the groups of one file.
 pub(crate) struct LaneFeed {
-    /// The blocks of the thread that reads the file.
+    /// The queue of the blocks that the thread has filled.
     queue: LaneQueue,
     /// The block from which groups are currently taken.
     block: Option<Arc<Block>>,
@@ -45,13 +45,13 @@ pub(crate) struct LaneFeed {
 /// Observations about a file while it was read.
 #[derive(Debug, Default)]
 struct Observations {
-    /// True if more records were requested than the file had.
+    /// True if a lane asked for a group after the last one.
     is_exhausted: AtomicBool,
     /// A description of an unusual end of a pipe.
     unusual_end: OnceLock<String>,
 }
 
-/// An observation about a file that is not an error but worth reporting.
+/// A remark on an input file that is worth reporting, although it is not an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileRemark {
     /// The account of the job or part that has the file.
@@ -84,7 +84,7 @@ pub(crate) struct Input {
 pub(crate) struct Feeds(ById<PartId, Option<LaneFeed>>);
 
 impl Feeds {
-    /// Creates the feeds of parts.
+    /// Creates the feeds of a job's parts; empty if no part has a file.
     pub(crate) fn new(feeds: ById<PartId, Option<LaneFeed>>) -> Feeds {
         match feeds.values().any(Option::is_some) {
             true => Feeds(feeds),
@@ -114,7 +114,7 @@ impl Feeds {
         self.0.iter_mut().find_map(|(part, feed)| Some((part, feed.as_mut()?.take_failure()?)))
     }
 
-    /// Returns true if a part's file has yielded nothing at all, and then ends its feed. Later
+    /// Returns true if a part's file has yielded nothing at all, and then ends the feed. Later
     /// calls for the same part return false.
     pub(crate) fn take_no_input(&mut self, part: PartId) -> bool {
         match self.0.get_mut(part) {
@@ -213,8 +213,11 @@ impl InputFiles {
         std::mem::take(&mut lanes[usize::from(lane)])
     }
 
-    /// Starts reading the files of a plan. In virtual time, lanes wait for their input until
-    /// `virtual_stop` ends the run.
+    /// Starts reading the files of a plan, each on a thread of its own. `virtual_stop` is the stop
+    /// of a run in virtual time: lanes then wait for their input until a stop is requested.
+    ///
+    /// # Errors
+    /// A thread cannot be started. A file that cannot be opened is reported by its feeds.
     pub(crate) fn open(
         plan: &Plan,
         files: &confine::Files,
@@ -277,7 +280,7 @@ impl InputFiles {
 /// Returns the distribution of a file's groups to the lanes of a job.
 fn distribution(pacing: &Pacing) -> Distribution {
     match pacing {
-        // Clients are seldom equally many on all lanes, nor equally fast.
+        // Lanes seldom have equally many clients, and clients are seldom equally fast.
         Pacing::Closed { .. } => Distribution::OnDemand,
         Pacing::Open { .. } | Pacing::Queue { .. } | Pacing::Timetable { .. } | Pacing::Replay => {
             Distribution::InTurn
@@ -285,7 +288,7 @@ fn distribution(pacing: &Pacing) -> Distribution {
     }
 }
 
-/// Returns the lanes that have requests of a job, in the order in which they get records.
+/// Returns the lanes that have requests of a job, in the order in which they get groups.
 fn readers(plan: &Plan, id: JobId, lanes: u16) -> Vec<u16> {
     match plan.job(id).pacing {
         Pacing::Queue { .. } => {
@@ -337,15 +340,15 @@ impl ReadingThread {
         opened
     }
 
-    /// Returns true if the file can be read only once. Such a file has not been checked before the
-    /// run.
+    /// Returns true if the file is not a regular one, so it can be read only once and was not
+    /// checked before the run.
     fn is_pipe(&self) -> bool {
         self.files.is_regular(&self.feed.file).is_ok_and(|is_regular| !is_regular)
     }
 }
 
-/// Distributes the groups of a file to the queues in turn. Returns a description of the end of the
-/// file if it is unusual.
+/// Reads a file, and distributes its groups to the queues in turn, until the file ends or no lane
+/// is left. Returns a description of the end of the file if the end is unusual.
 fn distribute(file: File, feed: &Feed, sender: &mut BlockSender) -> Result<Option<String>, Fault> {
     let per_group = feed.per_request as usize;
     let queues = sender.queue_count();
@@ -372,7 +375,8 @@ fn distribute(file: File, feed: &Feed, sender: &mut BlockSender) -> Result<Optio
     }
 }
 
-/// Returns a description of the end of a pipe if its last record may be incomplete or was not used.
+/// Returns a description of the end of a file if its last record may be incomplete, or if its last
+/// records were too few for a request and were not used.
 fn unusual_end(reader: &Reader<File>, per_group: usize) -> Option<String> {
     let left_over = reader.left_over();
     match (left_over, reader.is_cut_off()) {

@@ -1,12 +1,13 @@
 //! The blocks of a file's records between the thread that reads the file and the lanes.
 //!
-//! In a job with a schedule, record n belongs to arrival n and therefore to one lane: each lane has
-//! a queue of its own. In a closed job the next record belongs to the next free client on any lane:
-//! all lanes share one queue, and take the groups of a block one by one.
+//! A group is the records of one request or of one batch. In a job with a schedule or a log, group
+//! n belongs to arrival n and therefore to one lane, so each lane has a queue of its own. In a
+//! closed job the next group belongs to the next free client on any lane, so all lanes share one
+//! queue, and take the groups of a block one by one.
 //!
 //! Invariant: the reading thread waits only while no lane lacks blocks, or while a lane is
-//! [`BLOCKS_BEHIND`] blocks behind. A lane that takes few groups, or no more, does not delay the
-//! other lanes. A lane locks the queues only to take a block, never for a group.
+//! [`BLOCKS_BEHIND`] blocks behind. Up to that number, a lane that takes few groups, or none, does
+//! not delay the other lanes. A lane locks the queues only to take a block, never for a group.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,8 +21,8 @@ use crate::stop::Stop;
 /// Number of blocks that are read ahead for each lane.
 const BLOCKS_AHEAD: usize = 2;
 
-/// Maximum number of blocks that wait for a lane, for one that is far behind its schedule: some
-/// 256 MiB, or a million short records.
+/// Number of waiting blocks of a queue at which the reading thread pauses. A lane that is far
+/// behind its schedule may need that many: some 256 MiB, or a million short records.
 const BLOCKS_BEHIND: usize = 4_096;
 
 /// Maximum number of a queue's blocks that the reading thread reuses; further ones are freed after
@@ -34,7 +35,7 @@ const STOP_POLL: Duration = Duration::from_millis(50);
 /// The distribution of a file's groups to the lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Distribution {
-    /// Each lane gets every n-th group.
+    /// Each of n lanes gets every n-th group.
     InTurn,
     /// Each group goes to the lane that asks first.
     OnDemand,
@@ -50,9 +51,10 @@ pub(crate) struct Block {
 
 /// The answer to a lane that asks for a block.
 pub(crate) enum Taken {
-    /// A block whose groups may have been taken meanwhile.
+    /// A block. Other lanes that share the queue may have taken its groups meanwhile.
     Block(Arc<Block>),
-    /// Nothing yet: the file is being read, or its writer is slow.
+    /// Nothing yet: the file is being read, its writer is slow, or the reading thread waits for
+    /// another lane.
     Pending,
     /// Nothing more.
     End(FileEnd),
@@ -61,11 +63,11 @@ pub(crate) enum Taken {
 /// The end of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FileEnd {
-    /// All groups were taken.
+    /// The file was read to its end, and the lane has no more blocks.
     Exhausted,
     /// The file could not be read to its end, for this reason.
     Failed(String),
-    /// The file is no longer read, or the wait for it was ended.
+    /// The reading thread ended unexpectedly, or a stop ended the lane's wait for the file.
     GivenUp,
 }
 
@@ -99,7 +101,7 @@ impl Block {
     /// Takes the next group and returns its index; `None` if all groups were taken.
     #[inline]
     pub(crate) fn take(&self) -> Option<usize> {
-        // The lock under which a lane got the block has made its records visible.
+        // Relaxed is enough: the lock under which a lane got the block made its records visible.
         let index = self.next.fetch_add(1, Ordering::Relaxed);
         (index < self.records.len()).then_some(index)
     }
@@ -113,8 +115,9 @@ pub(crate) struct LaneQueue {
 }
 
 impl LaneQueue {
-    /// Returns a block after `used`, whose groups were all taken. With a `virtual_stop`, waits for
-    /// the reading thread until the stop is requested.
+    /// Returns the current block or, if that is `used`, the block after it. The groups of `used`
+    /// were all taken; `None` before the first block. With a `virtual_stop`, waits for the reading
+    /// thread until the stop is requested, unless the thread itself waits for another lane.
     #[cold]
     pub(crate) fn next_block(
         &self,
@@ -131,7 +134,8 @@ impl LaneQueue {
                 return Taken::End(end.clone());
             }
             let Some(stop) = virtual_stop else { return Taken::Pending };
-            // The thread waits for another lane, which is far behind and shares this lane's clock.
+            // The reading thread waits for another lane, which is far behind. In virtual time, that
+            // lane cannot proceed while this one waits, because they share a thread.
             if state.is_reader_waiting {
                 return Taken::Pending;
             }
@@ -181,7 +185,8 @@ impl BlockSender {
         }
     }
 
-    /// Waits until a lane needs more blocks. Returns false if no lane is left.
+    /// Waits until a lane needs more blocks and none is too far behind. Returns false if no lane is
+    /// left.
     pub(crate) fn wait_for_demand(&self) -> bool {
         let changed = &self.queues.changed;
         let mut state = self.queues.lock();
@@ -190,7 +195,7 @@ impl BlockSender {
                 return true;
             }
             state.is_reader_waiting = true;
-            // A lane in virtual time may wait for a block that does not come now.
+            // A lane in virtual time may wait for a block that will not come now.
             changed.notify_all();
             let waited = changed.wait_while(state, |state| state.is_reader_waiting);
             state = waited.expect("nothing panics under the lock");
@@ -225,7 +230,7 @@ impl Queues {
         self.state.lock().expect("nothing panics under the lock")
     }
 
-    /// Lets the reading thread check again whether a lane needs more blocks, if the thread waits.
+    /// If the reading thread waits, lets it check again whether a lane needs more blocks.
     fn wake_reader(&self, state: &mut State) {
         if std::mem::take(&mut state.is_reader_waiting) {
             self.changed.notify_all();
@@ -246,7 +251,7 @@ impl State {
         self.queues.iter().any(|queue| queue.lanes > 0)
     }
 
-    /// Returns true if a lane needs more blocks and no lane has too many.
+    /// Returns true if a lane needs more blocks and no lane is too far behind.
     fn has_demand(&self) -> bool {
         let in_use = || self.queues.iter().filter(|queue| queue.lanes > 0);
         in_use().any(|queue| queue.blocks.len() < queue.ahead)
@@ -260,7 +265,7 @@ struct Queue {
     current: Option<Arc<Block>>,
     /// Number of lanes that have not left.
     lanes: usize,
-    /// Number of blocks that are read ahead.
+    /// Number of blocks that the thread reads ahead.
     ahead: usize,
 }
 
@@ -368,7 +373,8 @@ mod tests {
         assert!(!sender.wait_for_demand());
     }
 
-    /// A lane whose clock stands still until the thread goes on would wait forever.
+    /// Lanes in virtual time share a thread: a lane that waited for the reading thread would wait
+    /// forever, because the lane for which the reading thread waits could not proceed.
     #[test]
     fn lane_in_virtual_time_does_not_wait_for_a_thread_that_waits_for_another_lane() {
         let (mut sender, lanes) = feed_queues(2, Distribution::InTurn);

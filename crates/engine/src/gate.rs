@@ -1,4 +1,4 @@
-//! The gate of one job on one lane: passes arrivals from the schedule to the clients.
+//! The gate of one job on one lane, which passes arrivals from a schedule or a log to the clients.
 //!
 //! Requests that are due wait here in order; idle clients wait on a stack, the last one used on
 //! top. The gate is plain data: it awaits nothing and reads no clock.
@@ -17,21 +17,23 @@ use crate::feed::{self, Feeds, Input};
 use crate::pacer::{Arrival, Times};
 use crate::parts::Parts;
 
-/// Number of requests that one call of `notice` opens before it returns: about a tenth of a
-/// millisecond of work.
+/// Number of requests after which a call of `notice` returns, although more are due: about a tenth
+/// of a millisecond of work.
 const REQUESTS_PER_CALL: u64 = 4_096;
 
 /// Time between two attempts to take input from a file that has none yet.
 pub(crate) const FILE_RETRY: Nanos = Nanos::from_millis(1);
 
 /// Time between two attempts to take input for requests that are given up. Shorter than
-/// [`FILE_RETRY`], because a run waits for them before it ends.
+/// [`FILE_RETRY`], because the end of the run waits for these requests.
 const GIVE_UP_RETRY: Nanos = Nanos::from_micros(100);
 
-/// Time for which a file may yield nothing before requests are given up without their input.
+/// Time, after the drain, for which a file may yield nothing before the remaining requests are
+/// given up without their input.
 const STALL_LIMIT: Nanos = Nanos::from_secs(1);
 
-/// Longest time for which a file is read only to count the requests that are given up.
+/// Longest time, after the drain, for which a file is read only to count the requests that are
+/// given up.
 const GIVE_UP_LIMIT: Nanos = Nanos::from_secs(10);
 
 /// The constant settings of a gate.
@@ -41,8 +43,8 @@ pub(crate) struct GateSettings {
     pub(crate) batch: u32,
     /// The maximum number of waiting requests.
     pub(crate) limit: usize,
-    /// True if requests beyond the limit stay in the schedule until there is room, instead of being
-    /// rejected.
+    /// True if requests beyond the limit stay in the schedule or the log until there is room,
+    /// instead of being rejected.
     pub(crate) holds_back: bool,
     /// True if the first request beyond the limit ends the run.
     pub(crate) ends_run: bool,
@@ -73,7 +75,8 @@ pub(crate) struct Gate {
     full_until: Stamp,
     /// Time at which the previous arrival was noticed.
     last_noticed: Option<Stamp>,
-    /// Time since which arrivals are given up as soon as they are opened.
+    /// Time from which arrivals are given up as soon as they are opened; `None` before the end of
+    /// the drain.
     given_up_at: Option<Stamp>,
 }
 
@@ -100,7 +103,7 @@ struct FileWait {
 }
 
 impl Gate {
-    /// Creates a gate that opens at `now`, which is time zero of its lane or earlier.
+    /// Creates a gate, and determines its first arrival. `now` is time zero or earlier.
     pub(crate) fn new(
         settings: GateSettings,
         times: Times,
@@ -129,7 +132,8 @@ impl Gate {
     }
 
     /// Returns the time at which the next arrival is due or its file is to be tried again;
-    /// [`Stamp::NEVER`] when the schedule is over.
+    /// [`Stamp::NEVER`] if the schedule is over, or while arrivals are held back because too many
+    /// requests wait.
     pub(crate) fn next_due(&self) -> Stamp {
         if self.is_held_back() {
             return Stamp::NEVER;
@@ -167,7 +171,8 @@ impl Gate {
         self.has_ended() && self.waiting.is_empty()
     }
 
-    /// Returns true if the run must end because more requests arrived than may wait.
+    /// Returns true if the run must end because more requests arrived than may wait
+    /// (`on-queue-full = stop`).
     pub(crate) fn has_overflowed(&self) -> bool {
         self.was_full && self.settings.ends_run
     }
@@ -252,9 +257,9 @@ impl Gate {
         self.inputs.iter().find(|(of, _)| *of == part).map(|(_, input)| input)
     }
 
-    /// Opens the requests that are due at `now`, but handles no further arrival once it has opened
-    /// [`REQUESTS_PER_CALL`] requests. Later calls open the others, and a lane far behind its
-    /// schedule still does its other work in between.
+    /// Opens the requests that are due at `now`. After [`REQUESTS_PER_CALL`] opened requests, a
+    /// call leaves further arrivals to later calls, so a lane far behind its schedule still does
+    /// its other work in between.
     #[inline]
     pub(crate) fn notice(&mut self, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
         let mut opened = 0;
@@ -299,7 +304,8 @@ impl Gate {
         }
     }
 
-    /// Tries the file again. Returns the number of requests that were opened and given up.
+    /// Tries again to take input for the next arrival. Returns the number of requests that were
+    /// opened and given up.
     #[cold]
     fn retry_file(&mut self, now: Stamp, ledger: &mut Ledger<impl Outlet>) -> u64 {
         let part = self.file_wait.as_ref().map_or(PartId::FIRST, |wait| wait.part);
@@ -314,9 +320,10 @@ impl Gate {
         }
     }
 
-    /// Drops the feeds of all files if the next arrival waits for a file that is to be read no
-    /// further. Arrivals that were due then count as scheduled, although there is no input for
-    /// them.
+    /// Drops the feeds of all files if the next arrival waits, at or after the end of the schedule,
+    /// for a file that is too slow. Reports a file that had no input for requests that were due, or
+    /// a log that was not read to its end. Arrivals that were due before the end of the schedule
+    /// count as scheduled, although there is no input for them; unread lines of a log do not count.
     fn drop_slow_files(&mut self, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
         let Some(FileWait { arrival, part, since, .. }) = self.file_wait else { return };
         // If the wait began after the end of the schedule, it was not the file that delayed the
@@ -329,7 +336,8 @@ impl Gate {
         if !was_late && !is_limit_reached && !lasts(STALL_LIMIT, since) {
             return;
         }
-        // A log that has yielded all lines until now may have no more.
+        // A log that has yielded all its lines so far may have no more, so it is reported only
+        // after the limit.
         let settings = self.parts.part(part);
         let text = match (was_late && arrival.is_some()) || self.feeds.take_no_input(part) {
             true => Some(settings.no_input_message()),
@@ -348,15 +356,15 @@ impl Gate {
         self.given_up_at.is_some()
     }
 
-    /// Drops the feeds of all files. Arrivals that were due then count as scheduled, although there
-    /// is no input for them; the lines of a log that were not read do not count.
+    /// Drops the feeds of all files. Arrivals of a schedule that were due before its end still
+    /// count as scheduled, although there is no input for them; unread lines of a log do not count.
     pub(crate) fn read_no_further(&mut self) {
         self.feeds.drop_all();
     }
 
-    /// Opens the next arrivals, which waited for the file of `part`, and settles them without
-    /// sending. Stops like [`Gate::notice`] once it has opened [`REQUESTS_PER_CALL`] requests.
-    /// Returns the number of requests that were opened.
+    /// Opens the requests of the next arrivals, which waited for the file of `part`, and settles
+    /// the requests without sending them. After [`REQUESTS_PER_CALL`] opened requests, a call
+    /// leaves further arrivals to later calls. Returns the number of opened requests.
     fn give_up_due(&mut self, part: PartId, now: Stamp, ledger: &mut Ledger<impl Outlet>) -> u64 {
         let mut opened = 0;
         while self.next.is_some() && opened < REQUESTS_PER_CALL {
@@ -375,7 +383,8 @@ impl Gate {
         opened
     }
 
-    /// Lets a request wait, or rejects it if too many wait already.
+    /// Lets a request wait, or rejects it if too many wait already and the gate does not hold
+    /// arrivals back.
     fn enqueue(&mut self, due: DueRequest, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
         if self.waiting.len() < self.settings.limit || self.settings.holds_back {
             self.waiting.push_back(due);
@@ -394,8 +403,8 @@ impl Gate {
         self.waiting.pop_front()
     }
 
-    /// Gives waiting requests to idle clients, and dismisses the clients when no more requests will
-    /// come.
+    /// Gives waiting requests to idle clients, and dismisses the idle clients when no more requests
+    /// will come.
     #[inline]
     pub(crate) fn assign(&mut self, now: Stamp) {
         while !self.idle.is_empty() {
@@ -418,8 +427,8 @@ impl Gate {
         self.idle.push(handle);
     }
 
-    /// Opens all requests that are due and settles them without sending. Requests that wait for a
-    /// file follow when [`Gate::notice`] is called later.
+    /// Settles all requests that wait or are due, without sending them. Requests without their
+    /// input from a file follow when [`Gate::notice`] is called later.
     pub(crate) fn give_up(
         &mut self,
         now: Stamp,
@@ -434,8 +443,8 @@ impl Gate {
         }
     }
 
-    /// Fails all waiting requests, because the target refuses connections. Returns the part of the
-    /// first request whose error ends the run; `None` if no error does.
+    /// Settles all waiting requests as failed, because the target refuses connections. Returns the
+    /// part of the first request whose error ends the run; `None` if no error does.
     pub(crate) fn refuse_waiting(
         &mut self,
         now: Stamp,
@@ -482,8 +491,8 @@ mod tests {
     use crate::share::Share;
     use crate::stop::Stop;
 
-    /// Returns a gate for the first job of a workload file, with the inputs in `folder`. The gate
-    /// waits for them.
+    /// Returns a gate for the first job of a workload file, with the input files in `folder`. The
+    /// gate waits for input, as in virtual time.
     fn gate(file: &str, folder: &Path) -> (Gate, Ledger<MemoryOutlet>, MemoryOutlet) {
         gate_in_time(file, folder, Some(&Stop::default()))
     }
@@ -565,8 +574,8 @@ mod tests {
         (gate, ledger, memory)
     }
 
-    /// Expects as many unsent requests as were due and had input, however late it was read. The
-    /// file is not reported as slow: a lane gives arrivals up faster than any file is read.
+    /// Expects as many unsent requests as were due and had input, however late the input was read.
+    /// The file is not reported as slow: a lane gives arrivals up faster than any file is read.
     #[test]
     fn arrivals_that_are_given_up_end_with_their_file() {
         let row = |_: usize, text: &str| format!("{text}\n");

@@ -26,9 +26,10 @@ pub(crate) struct JobState {
     /// Account of the job's requests at the first server of its target, if there are several
     /// servers.
     pub(crate) first_node: Option<AccountId>,
-    /// The parts to which the job's requests belong.
+    /// The parts to which the job's requests belong: the sections of a mix, or the job itself.
     pub(crate) parts: Arc<Parts>,
-    /// The arrivals; `None` for a closed job.
+    /// The arrivals that this lane serves; `None` for a closed job, and for a queue of another
+    /// lane.
     pub(crate) gate: Option<RefCell<Gate>>,
     /// The files of a closed job; a job with arrivals has its files in the gate.
     pub(crate) feeds: RefCell<Feeds>,
@@ -36,7 +37,7 @@ pub(crate) struct JobState {
     pub(crate) due_timer: Timer,
     /// Handles to all clients that the job ever had.
     pub(crate) client_handles: RefCell<Vec<Rc<ClientHandle>>>,
-    /// End of the job's requests.
+    /// Instant from which no request of the job comes due.
     pub(crate) end: Cell<Stamp>,
     /// Number of requests that clients have taken and not settled.
     pub(crate) in_flight: Cell<u64>,
@@ -44,12 +45,12 @@ pub(crate) struct JobState {
     pub(crate) clients: ClientCounts,
     /// Codes of errors that were recorded as events of the job or of one of its parts.
     pub(crate) seen_errors: RefCell<BTreeMap<AccountId, Vec<Code>>>,
-    /// The sinks for returned rows, until no client can have rows any more.
+    /// The sinks for returned rows; empty once no client can have rows any more.
     pub(crate) results: RefCell<RowSinks<PartId>>,
 }
 
 impl JobState {
-    /// Returns the current queue length, requests in flight and connections.
+    /// Returns the current numbers of waiting requests, requests in flight and connections.
     pub(crate) fn gauge(&self) -> Gauge {
         let waiting = self.gate.as_ref().map_or(0, |gate| gate.borrow().waiting());
         Gauge {
@@ -85,15 +86,15 @@ impl JobState {
         }
     }
 
-    /// Returns the numbers of the requests of a closed client, given the client's number in the
-    /// job.
+    /// Returns the numbers of the requests of a closed client: every n-th from `client`, the
+    /// client's own number, where n is `clients`, the number of clients of the job.
     pub(crate) fn numbers(&self, client: u32, clients: u32) -> impl Iterator<Item = u64> + use<> {
         let count = self.job.count.unwrap_or(u64::MAX);
         (u64::from(client)..count).step_by(clients as usize)
     }
 
     /// Notes an error code of the job or of one of its parts. Returns true if the code is new for
-    /// this account and the account's limit of distinct codes has not been reached.
+    /// this account on this lane and the account's limit of distinct codes has not been reached.
     pub(crate) fn is_new_error(&self, account: AccountId, code: Code) -> bool {
         let mut seen = self.seen_errors.borrow_mut();
         let codes = seen.entry(account).or_default();

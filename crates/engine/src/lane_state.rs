@@ -24,8 +24,9 @@ use crate::statements::StatementText;
 use crate::stop::Stop;
 use crate::targets::{PerTarget, target_phrase};
 
-/// Time between the announcement and the end of the schedule of a run that is stopped. Longer than
-/// [`CHECK_INTERVAL`](crate::stop::CHECK_INTERVAL), to let all lanes end at the same instant.
+/// Time from the moment when a lane notices a stop request to the end of the schedule, in a run
+/// with several lanes. Longer than [`CHECK_INTERVAL`](crate::stop::CHECK_INTERVAL), so every lane
+/// learns the end of the schedule before it comes.
 const STOP_NOTICE: Nanos = Nanos::from_millis(60);
 
 /// Pause of a client after the database refused its session for a reason that may pass.
@@ -56,13 +57,14 @@ pub(crate) struct LaneState<D> {
     pub(crate) links: PerTarget<Link>,
     /// The state of each job.
     pub(crate) job_states: ById<JobId, Rc<JobState>>,
-    /// Instant at which queued and in-flight requests are given up.
+    /// Instant at which waiting and in-flight requests are given up: the end of the drain.
+    /// [`Stamp::NEVER`] until the schedule has ended.
     pub(crate) give_up_at: Cell<Stamp>,
     /// Number of running clients of all jobs.
     pub(crate) client_count: Cell<usize>,
-    /// Instant at which the last client left.
+    /// Instant at which the number of running clients last became 0; time zero if it never did.
     pub(crate) last_client_left_at: Cell<Stamp>,
-    /// The dispatchers and clients.
+    /// The tasks of the dispatchers and clients.
     pub(crate) tasks: RefCell<Vec<Task<()>>>,
     /// Timer that wakes the lane's own task.
     pub(crate) wakeup_timer: Timer,
@@ -115,19 +117,21 @@ impl<D: Driver> LaneState<D> {
 
 /// The end of the schedule.
 impl<D: Driver> LaneState<D> {
-    /// Agrees with the other lanes on an end of the schedule if a stop was requested.
+    /// If a stop was requested, agrees with the other lanes on the end of the schedule.
     pub(crate) fn check_stop(&self) {
         if self.stop.is_requested() {
             let notice = if self.share.lanes == 1 { Nanos::ZERO } else { STOP_NOTICE };
-            // If a queue is full, the end is a nanosecond later: the request that found it full
-            // must be due before the end.
+            // If a queue is full, the end is a nanosecond later: the request that found the queue
+            // full must be due before the end.
             let is_full = self.stop.reason() == EndKind::QueueFull;
             self.stop.end_by(self.rt.now() + notice + Nanos(u64::from(is_full)));
             self.stop_all_at(self.stop.end());
         }
     }
 
-    /// Lets no request begin at `end` or later.
+    /// Ends the schedules of the lane's jobs: no request comes due at `end` or later. Requests that
+    /// came due before may still be sent. If a stop was requested, also ends the pauses of closed
+    /// clients at `end`.
     pub(crate) fn stop_all_at(&self, end: Stamp) {
         self.ledger.borrow_mut().end_at(end);
         for job_state in self.job_states.values() {
@@ -145,7 +149,8 @@ impl<D: Driver> LaneState<D> {
         }
     }
 
-    /// Ends the run if a file of a job cannot be read to its end.
+    /// Ends the run if an input file of a job could not be read to its end, and records the reason
+    /// as an event.
     pub(crate) fn check_files(&self, job_state: &JobState) {
         let failure = match &job_state.gate {
             Some(gate) => gate.borrow_mut().take_failure(),
@@ -162,7 +167,8 @@ impl<D: Driver> LaneState<D> {
         self.check_stop();
     }
 
-    /// Records a file of a closed job that yielded nothing during the whole job.
+    /// Records, as an event, an input file of a closed job that yielded nothing during the whole
+    /// job.
     pub(crate) fn note_empty_file(&self, job_state: &JobState, part: PartId) {
         if !job_state.feeds.borrow_mut().take_no_input(part) {
             return;
@@ -172,12 +178,13 @@ impl<D: Driver> LaneState<D> {
         self.ledger.borrow_mut().event(self.rt.now(), Some(part.account), kind, text);
     }
 
-    /// Ends the run because a results file accepts no more rows.
+    /// Marks the results files as failed, because one of them accepts no more rows. This ends the
+    /// run.
     pub(crate) fn note_stalled_file(&self) {
         self.context.files.fail();
     }
 
-    /// Returns the longest stall that the plan allows.
+    /// Returns the plan's `stall-timeout`.
     pub(crate) fn stall_timeout(&self) -> Nanos {
         self.context.plan.stall_timeout
     }
@@ -190,7 +197,8 @@ impl<D: Driver> LaneState<D> {
         self.links.of(job_state.job.target)
     }
 
-    /// Connects and prepares the job's statements.
+    /// Connects and prepares the job's statements, once it is this attempt's turn and the pause of
+    /// an outage is over. The caller records the effect of the attempt.
     pub(crate) async fn connect(
         &self,
         job_state: &JobState,
@@ -200,11 +208,12 @@ impl<D: Driver> LaneState<D> {
         self.link(job_state).attempt(driver, &self.rt, tolerance, job_state.parts.texts()).await
     }
 
-    /// Returns the time after which a server that accepts no client for lack of connections, and
-    /// answers no request, counts as an outage for a job. While the job has a connection, the
-    /// server only limits the job.
+    /// Returns the time after which a full server (one that accepts no client for lack of
+    /// connections) that answers no request counts as an outage for a job. While the job has a
+    /// connection, or after its end, a full server is no outage: [`Nanos::MAX`].
     fn full_server_tolerance(&self, job_state: &JobState) -> Nanos {
-        // Clients leave at the end of the job, with their connections.
+        // After the end of the job, clients leave with their connections, so the lack of
+        // connections says nothing about the server.
         if self.rt.now() >= job_state.end.get() {
             return Nanos::MAX;
         }
@@ -222,7 +231,7 @@ impl<D: Driver> LaneState<D> {
     }
 
     /// Connects for one request and prepares its statements. Waits for neither the limit on
-    /// simultaneous attempts nor the back-off. The effect of the attempt is recorded already.
+    /// simultaneous attempts nor the back-off. Records the effect of the attempt.
     pub(crate) async fn connect_immediately(
         &self,
         job_state: &JobState,
@@ -236,7 +245,8 @@ impl<D: Driver> LaneState<D> {
         (connection, change)
     }
 
-    /// Records the effect of an attempt to connect; `why` is its error if it failed.
+    /// Records the effect of an attempt to connect as an event, if there was an effect. `why` is
+    /// the error of a failed attempt.
     pub(crate) fn note_change(
         &self,
         change: LinkChange,
@@ -268,14 +278,15 @@ impl<D: Driver> LaneState<D> {
         }
     }
 
-    /// Records the reason for which an unreachable server still refuses, if the reason is new.
+    /// Records the reason why an unreachable server still refuses clients, if the reason is new and
+    /// more than a lost or refused connection.
     fn note_reason(&self, why: Option<&Error>, job_state: &JobState) {
         if let Some(error) = why.filter(|error| error.class() != Class::Disconnect) {
             self.note_refusal(error, job_state);
         }
     }
 
-    /// Records a refusal as an error of the whole job, if its code is new.
+    /// Records a refusal as an event of the whole job, if its code is new for the job.
     fn note_refusal(&self, error: &Error, job_state: &JobState) {
         if !job_state.is_new_error(job_state.account, error.code()) {
             return;
@@ -286,14 +297,16 @@ impl<D: Driver> LaneState<D> {
         self.ledger.borrow_mut().error_event(at, account, kind, error, text);
     }
 
-    /// Pauses after the database refused a session for a reason that may pass.
+    /// Records that the database refused a session for a reason that may pass, and pauses for
+    /// [`PAUSE_AFTER_REFUSAL`], but not beyond the end of the drain.
     pub(crate) async fn pause_after(&self, error: &Error, job_state: &JobState) {
         self.note_refusal(error, job_state);
         let until = (self.rt.now() + PAUSE_AFTER_REFUSAL).min(self.give_up_at.get());
         self.rt.sleep_until(until).await;
     }
 
-    /// Limits the job to its current connections, because the server accepts no more.
+    /// Limits the job to its current connections on this lane, because the server accepts no more,
+    /// and records the new limit as an event.
     pub(crate) fn note_connection_limit(&self, job_state: &JobState, error: &Error) {
         if let Some(limit) = job_state.clients.limit_to_connected() {
             let consequence = match job_state.job.pacing {
@@ -310,8 +323,9 @@ impl<D: Driver> LaneState<D> {
         }
     }
 
-    /// Fails waiting arrivals at once if the target refuses connections and no connection of the
-    /// job is left, unless the job lets them wait.
+    /// Fails the waiting requests of a job if its target refuses connections and the job has no
+    /// connection left on this lane. Does nothing if the job has `outage = wait`, or if its
+    /// requests open their own connections.
     pub(crate) fn refuse_without_connections(&self, job_state: &JobState) {
         let fail = match job_state.job.on_outage {
             OnOutage::Fail => true,
@@ -328,7 +342,7 @@ impl<D: Driver> LaneState<D> {
         }
     }
 
-    /// Ends the run because an arrival of a part with `on-error = stop` was refused.
+    /// Ends the run because a waiting request of a part with `on-error = stop` was refused.
     #[cold]
     fn stop_by_refusal(&self, job_state: &JobState, part: PartId) {
         let target = target_phrase(&self.context.plan, job_state.job.target);

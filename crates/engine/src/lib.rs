@@ -1,14 +1,19 @@
 //! The engine: sends the requests of a plan on time and records their outcomes.
 //!
 //! [`run()`] executes one plan once: setup, loads, the measured phase, teardown. The measured phase
-//! consists of lanes, one per thread; in virtual time all lanes share one clock. The path of a
-//! request through a lane: the [`Pacer`] computes its intended start, the gate notices that it is
-//! due and finds a client, which sends it through its driver connection, and the ledger records
-//! the outcome.
+//! consists of lanes, one per thread; in virtual time all lanes share one thread and one clock. The
+//! path of a request through a lane: the [`Pacer`] computes the intended start, the gate notices
+//! that the request is due and finds a client, the client sends the request through its connection,
+//! and the ledger records the outcome. Closed jobs have no pacer and no gate: their clients open
+//! their own requests.
 //!
-//! Invariants: the intended starts are fixed before the run and independent of every answer (the
-//! pacer's only inputs are plan and seed); every request that comes due is settled (a request is a
-//! value that only the ledger consumes); the measured path neither allocates nor locks.
+//! Invariants:
+//!
+//! * The intended starts of a schedule are fixed before the run and independent of every answer:
+//!   the pacer's only inputs are the job, the seed and the lane's share.
+//! * Every request that comes due is settled: only the ledger consumes a request.
+//! * The measured path neither allocates nor locks, except for errors, for requests that open their
+//!   own connections, and for each block of input from a file.
 
 mod back_off;
 mod client;

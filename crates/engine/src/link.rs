@@ -1,19 +1,23 @@
 //! Links to targets: the limit on simultaneous attempts to connect, and the back-off after
 //! failures.
 //!
-//! At most [`SIMULTANEOUS_ATTEMPTS`] connections of a lane are opened at the same time. An attempt
-//! fails if the server is unreachable, refuses the login for any reason (password changed, database
-//! dropped, starting up, shutting down), or closes the connection before the statements are
-//! prepared or, if there are none, before it has answered a first one. The server had accepted
-//! clients before time zero, so each of these failures is an outage of the server. A full server
-//! only limits the job if a client of the job has a connection or the server answers other jobs;
-//! otherwise a full server is an outage as well. A server that does not answer an attempt in time,
-//! but answers other clients, is a full pooler.
+//! For each target, a lane opens at most [`SIMULTANEOUS_ATTEMPTS`] connections at the same time. An
+//! attempt shows an outage of the server if the server is unreachable, refuses the login for any
+//! reason (password changed, database dropped, starting up, shutting down), or closes the
+//! connection or does not answer before the statements are prepared (if there are none, before a
+//! first statement is answered). These failures are outages because the server had accepted clients
+//! before time zero. A statement that the server rejects is no outage.
+//!
+//! There are two exceptions. A full server only limits the job if a client of the job has a
+//! connection or the server answers other jobs; otherwise a full server is an outage as well. A
+//! server that does not answer an attempt in time, but answers other clients, counts as a full
+//! pooler.
 //!
 //! The link is down while every server of the target has an outage. Attempts then back off from
-//! [`FIRST_PAUSE`] to [`LONGEST_PAUSE`], and the first one that succeeds ends the outage of its
-//! server. Requests that open a connection of their own wait for neither the limit nor the
-//! back-off, but their attempts count as well.
+//! [`FIRST_PAUSE`] to [`LONGEST_PAUSE`]. The first attempt that succeeds at a server ends the
+//! outage of this server. Requests that open a connection of their own do not wait for the limit,
+//! and wait for the back-off only with `outage = wait`, but the results of their attempts begin and
+//! end outages as well.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -26,29 +30,31 @@ use rt::{Rt, Slot};
 use crate::back_off::{FIRST_PAUSE, LONGEST_PAUSE};
 use crate::statements::{StatementText, prepare};
 
-/// Maximum number of connections of a lane that are opened at the same time.
+/// Maximum number of connections to one target that a lane opens at the same time; before time
+/// zero, to all targets together. Requests that open their own connections do not count.
 pub(crate) const SIMULTANEOUS_ATTEMPTS: usize = 16;
 
 /// The state of the link to one target, shared by the clients of one lane.
 pub(crate) struct Link {
-    /// Number of attempts in progress.
+    /// Number of attempts in progress, without those of requests that open their own connections.
     connecting: Cell<usize>,
     /// Attempts that wait for their turn; a cancelled one leaves an empty reference behind.
     waiting: RefCell<VecDeque<Weak<Slot<()>>>>,
     /// The servers of the target; at least one.
     servers: Box<[Server]>,
-    /// Number of the jobs' connections that still existed at the end of the schedule.
+    /// Number of connections of all jobs of the target that still existed at the end of the
+    /// schedule.
     left_at_end: Cell<u32>,
 }
 
 /// One server of a target, as the clients of one lane see it.
 struct Server {
     outage: Cell<Option<Outage>>,
-    /// Instant of its last answer to a request or of its last new session, whichever is later; at
-    /// first, the instant at which the link was created.
+    /// Instant of the server's last answer to a request or of its last new session, whichever is
+    /// later; at first, the instant at which the link was created.
     answered_at: Cell<Stamp>,
-    /// Start of the earliest request that was given up without an answer. Only meaningful if the
-    /// server has not answered since.
+    /// Start of the earliest request that was sent after the server's last answer and given up
+    /// without an answer. Only meaningful if not earlier than `answered_at`.
     silent_since: Cell<Stamp>,
     /// Start of the first attempt refused for lack of connections since the server last accepted a
     /// client; `None` if there was none.
@@ -67,7 +73,7 @@ struct Outage {
 /// The effect of an attempt to connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinkChange {
-    /// The reachability has not changed, or the attempt says nothing about it.
+    /// The reachability of the server has not changed, or the attempt says nothing about it.
     None,
     /// The server still accepts no client.
     StillRefused,
@@ -86,7 +92,7 @@ pub(crate) enum LinkChange {
 }
 
 impl LinkChange {
-    /// Returns true if the server of the attempt has an outage.
+    /// Returns true if the server to which the attempt went has an outage.
     pub(crate) fn is_outage(self) -> bool {
         match self {
             LinkChange::StillRefused | LinkChange::OutageBegan { .. } => true,
@@ -143,7 +149,7 @@ impl Link {
         answered.max().unwrap_or(Stamp::ZERO)
     }
 
-    /// Records that a server answered a request.
+    /// Records that a server answered a request at `at`.
     #[inline]
     pub(crate) fn note_answer(&self, server: NodeId, at: Stamp) {
         self.servers[server.index()].answered_at.set(at);
@@ -168,15 +174,16 @@ impl Link {
         self.left_at_end.get()
     }
 
-    /// Returns the number of attempts that are in progress or wait for their turn.
+    /// Returns the number of attempts that are in progress or wait for their turn, without those of
+    /// requests that open their own connections.
     pub(crate) fn attempts(&self) -> usize {
         self.connecting.get() + self.waiting.borrow().len()
     }
 
     /// Attempts to connect once, as soon as it is this attempt's turn and the pause of an outage is
-    /// over, and prepares statements. If there are none, waits until the server has answered a
-    /// first statement: a pooler without a server accepts clients as well. `tolerance` is the time
-    /// after which a full server is an outage for the client's job.
+    /// over, and prepares the statements in `texts`. If there are none, waits until the server has
+    /// answered a first statement, because a pooler without a server accepts clients as well.
+    /// `tolerance` returns the time after which a full server is an outage for the client's job.
     pub(crate) async fn attempt<D: Driver>(
         &self,
         driver: &D,
@@ -195,7 +202,7 @@ impl Link {
         attempt
     }
 
-    /// Waits until the pause of an outage is over, if there is one.
+    /// While the link is down, waits until the pause of one of its servers is over.
     pub(crate) async fn pause(&self, rt: &Rt) {
         let next_tries = self.servers.iter().map(|server| server.outage.get().map(|o| o.next_try));
         let next_try =
@@ -205,8 +212,8 @@ impl Link {
         }
     }
 
-    /// Connects and prepares statements without waiting for other attempts or for the back-off:
-    /// only the target decides how long it takes.
+    /// Connects and prepares statements without waiting for other attempts or for the back-off.
+    /// Only the target decides how long this takes.
     pub(crate) async fn attempt_immediately<D: Driver>(
         &self,
         driver: &D,
@@ -221,7 +228,8 @@ impl Link {
         self.open_session(driver, rt, tolerance, begin).await
     }
 
-    /// Connects, and calls `begin` with the connection. The server is reachable if both succeed.
+    /// Connects, calls `begin` with the connection, and records what the result says about the
+    /// server. The server is reachable if both steps succeed, or if it rejects a statement.
     async fn open_session<D: Driver>(
         &self,
         driver: &D,
@@ -244,7 +252,8 @@ impl Link {
         let server = connection.node();
         match begin(&mut connection).await {
             Ok(()) => (Ok(connection), self.note_reached(server, rt.now())),
-            // A pooler has no session to spare. A closed connection may be the end of the server.
+            // A server that answers others but not this session is a pooler without a free session.
+            // A closed connection is different: it may mean that the server has ended.
             Err(error) if error.is_unanswered() && self.is_answering(server, began, rt.now()) => {
                 let words = error.message();
                 let error = Error::new(Class::TooManyConnections, Code::NO_SESSION, words);
@@ -262,15 +271,16 @@ impl Link {
         }
     }
 
-    /// Returns true if the server has answered other clients since `began`, and is doing so at
-    /// `now`: a server that stalled after `began` may have answered some of them before.
+    /// Returns true if the server has answered other clients since `began`, the last of them less
+    /// than [`LONGEST_PAUSE`] before `now`. A server that stalled after `began` may also have
+    /// answered, but not as recently.
     fn is_answering(&self, server: NodeId, began: Stamp, now: Stamp) -> bool {
         let answered_at = self.servers[server.index()].answered_at.get();
         answered_at > began && now.since(answered_at) < LONGEST_PAUSE
     }
 
-    /// Records that an attempt to reach the server succeeded. Its earlier unanswered requests no
-    /// longer count.
+    /// Records that an attempt to reach the server succeeded. The server's earlier unanswered
+    /// requests no longer count.
     fn note_reached(&self, server: NodeId, now: Stamp) -> LinkChange {
         let Server { outage, answered_at, full_since, silent_since: _ } =
             &self.servers[server.index()];
@@ -282,9 +292,9 @@ impl Link {
         }
     }
 
-    /// Records an attempt that began at `began` and that a full server refused. This is an outage
-    /// if the server has been full for `tolerance` and answered no request in this time, or if it
-    /// already has an outage.
+    /// Records an attempt that began at `began` and that a full server refused. The refusal is an
+    /// outage if the server has been full for `tolerance` and answered no request in this time, or
+    /// if the server already has an outage.
     fn note_full(&self, server: NodeId, began: Stamp, now: Stamp, tolerance: Nanos) -> LinkChange {
         let Server { outage, full_since, answered_at, .. } = &self.servers[server.index()];
         let since = full_since.get().unwrap_or(began);
@@ -297,7 +307,7 @@ impl Link {
         }
     }
 
-    /// Records a failed attempt that began at `began`.
+    /// Records a failed attempt that began at `began`: begins or continues an outage.
     fn note_refused(&self, server: NodeId, began: Stamp, now: Stamp) -> LinkChange {
         let Server { outage, answered_at, silent_since, full_since: _ } =
             &self.servers[server.index()];
@@ -327,7 +337,8 @@ impl Link {
     }
 }
 
-/// The right to open a connection. It is returned when dropped, even if the attempt is cancelled.
+/// The right to open a connection. When dropped, even because the attempt is cancelled, the right
+/// goes to the next attempt that waits.
 struct ConnectPermit<'a>(&'a Link);
 
 impl<'a> ConnectPermit<'a> {
@@ -347,7 +358,7 @@ impl Drop for ConnectPermit<'_> {
     fn drop(&mut self) {
         while let Some(next) = self.0.waiting.borrow_mut().pop_front() {
             if let Some(next) = next.upgrade() {
-                // The turn is passed on to the next attempt.
+                // The count stays the same, because the right passes to the next attempt.
                 next.put(());
                 return;
             }

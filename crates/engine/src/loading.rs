@@ -21,12 +21,12 @@ use crate::waits::unless;
 /// Maximum number of progress reports of a load.
 const PROGRESS_POINTS: u64 = 1_000;
 
-/// Time after which a load is reported as long. Observing a shorter load costs more than it is
-/// worth.
+/// Time after which a load is reported as long, so observers start. To observe a shorter load costs
+/// more than it is worth.
 const LONG_LOAD: Nanos = Nanos::from_millis(250);
 
-/// Time that writers have to finish after all rows are committed or a stop was requested. Batches
-/// that take longer are given up.
+/// Time that writers have to finish their last batches after all rows are committed or a stop was
+/// requested. Batches that take longer are given up.
 const LAST_BATCH_TIMEOUT: Nanos = Nanos::from_secs(5);
 
 /// Interval between checks of a load's progress.
@@ -35,22 +35,22 @@ const PROGRESS_POLL: Nanos = Nanos::from_millis(20);
 /// A table that was filled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadedTable {
-    /// The table.
+    /// The name of the table.
     pub table: String,
     /// The number of rows that were committed.
     pub rows: u64,
-    /// Bytes of values that were sent.
+    /// Bytes in which the committed rows were sent.
     pub bytes: u64,
     /// Beginning of the load, on the run's clock.
     pub began: Stamp,
-    /// Duration of the load.
+    /// Time from the beginning of the load to its last commit.
     pub took: Nanos,
 }
 
 /// Checks that a table can be filled by the requested method.
 ///
 /// # Errors
-/// The target does not support the method.
+/// The target does not support the method, or cannot treat duplicates as requested.
 pub(crate) fn check<D: Driver>(driver: &D, load: &Load) -> Result<(), RunFailure> {
     let columns = column_names(load);
     let checked = driver.check_load(&insert_for(load, &columns), method(load));
@@ -107,7 +107,8 @@ pub(crate) async fn fill<D: Driver>(
     })
 }
 
-/// Returns the failure of a load. If the load timed out, the database counts as unreachable.
+/// Returns the failure of a load that ended with `error`. If the load stalled, the database counts
+/// as unreachable.
 fn failure(load: &Load, progress: &LoadProgress, error: Error) -> RunFailure {
     if error.class() != Class::Timeout {
         return RunFailure::from_control_error(Location::of_load(load), error);
@@ -126,11 +127,11 @@ fn failure(load: &Load, progress: &LoadProgress, error: Error) -> RunFailure {
 /// left, the load has stalled, or the run is stopped.
 ///
 /// A load that takes longer than [`LONG_LOAD`] is reported once as long. That report waits until
-/// all writers are connected or refused, because the observer that connects after it must not take
-/// a writer's connection.
+/// all writers are connected or refused, because an observer connects after the report, and must
+/// not take a writer's connection.
 ///
-/// Writers that are still at work at the end have [`LAST_BATCH_TIMEOUT`] to finish, and no time if
-/// the load stalled.
+/// Writers that are still at work when the load is over have [`LAST_BATCH_TIMEOUT`] to finish; if
+/// the load stalled, they give up at once.
 async fn report_progress<D: Driver>(
     rt: &Rt,
     context: &RunContext<D>,
@@ -164,7 +165,7 @@ async fn report_progress<D: Driver>(
     progress.give_up_at(rt.now() + LAST_BATCH_TIMEOUT);
 }
 
-/// Reports the progress of a load.
+/// Reports the rows and bytes of a load that are committed so far.
 fn report<D>(context: &RunContext<D>, load: &Load, progress: &LoadProgress, elapsed: Nanos) {
     context.listener.on_event(&RunEvent::Loading {
         table: &load.table,
@@ -214,7 +215,7 @@ struct LoadProgress {
     opening: Cell<u32>,
     /// Error of a writer that got no connection; the other writers continue.
     refused: RefCell<Option<Error>>,
-    /// Error of a batch that was not written; it ends the load.
+    /// Error that ends the load: of a batch that was not written, or of a load that stalled.
     failed: RefCell<Option<Error>>,
     /// Reason why rows were inserted although the server has a faster method.
     fallback: RefCell<Option<Error>>,
@@ -238,8 +239,9 @@ impl LoadProgress {
         }
     }
 
-    /// Returns the counters of progress; at least one of them changes while the load makes
-    /// progress. Generated rows count, because they are generated when there is room to send them.
+    /// Returns the counters of progress: generated rows, committed rows, opening writers and all
+    /// writers. At least one of them changes while the load makes progress. Generated rows count,
+    /// because a row is generated only when there is room to send it.
     fn counters(&self) -> (u64, u64, u32, u32) {
         (self.generated.get(), self.committed.get(), self.opening.get(), self.writers.get())
     }
@@ -257,8 +259,8 @@ impl LoadProgress {
         self.committed.get() >= load.rows || has_no_writer || stop.is_requested()
     }
 
-    /// Writes batches until none is left. Returns the connection; `None` if the writer got none, or
-    /// abandoned it because the writer had to give up.
+    /// Connects, and writes batches until none is left. Returns the connection; `None` if the
+    /// writer got none, or had to give up and abandoned the connection.
     async fn write<D: Driver>(
         &self,
         writer: usize,
@@ -294,7 +296,7 @@ impl LoadProgress {
     }
 
     /// Connects, and waits until the connection has a session that answers. A connection without a
-    /// session is abandoned: it might get one only when other connections end.
+    /// session is abandoned, because it might get a session only when other connections end.
     async fn open<D: Driver>(&self, driver: &D, rt: &Rt) -> Result<D::Connection, Error> {
         let mut connection = driver.connect(rt).await?;
         match connection.await_session().await {
@@ -322,7 +324,7 @@ impl LoadProgress {
     }
 }
 
-/// A task that fills a table, together with others.
+/// A writer of a load: the source of the rows that one connection writes.
 struct Writer<'a> {
     progress: &'a LoadProgress,
     rt: &'a Rt,

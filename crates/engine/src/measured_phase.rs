@@ -24,9 +24,9 @@ use crate::waits::unless_ended_at_once;
 /// The measured phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MeasuredPhase {
-    /// The beginning, on the run's clock.
+    /// Time zero, on the run's clock.
     pub zero: Stamp,
-    /// Time from time zero to the end of the schedule.
+    /// Time from time zero to the end of the schedule: the latest end on any lane.
     pub length: Nanos,
     /// Targets of jobs that were unreachable when the run ended.
     pub lost: Vec<JobTarget>,
@@ -75,7 +75,7 @@ pub(crate) fn run_on_threads<D: Driver>(
                 let name = format!("{LANE_PREFIX}{}", share.lane);
                 let run = move || on_thread(context, options, share, outlets, barrier);
                 let thread = std::thread::Builder::new().name(name).spawn_scoped(scope, run);
-                // Without this, the other lanes would wait for this one.
+                // Otherwise the other lanes would wait for a lane that never starts.
                 thread.map_err(|error| others.give_up(Some(RunFailure::System(error))))
             })
             .collect();
@@ -95,8 +95,8 @@ fn on_thread<D: Driver>(
 ) -> Option<LaneOutcome> {
     let cpus = &options.cpus;
     let cpu = (!cpus.is_empty()).then(|| cpus[usize::from(share.lane) % cpus.len()]);
-    // A thread that wakes early spins until its deadline; more such threads than processors would
-    // delay each other.
+    // A thread that wakes early spins until its deadline. If there were more such threads than
+    // processors, they would delay each other.
     let has_one = processors().is_ok_and(|all| usize::from(options.threads) <= all.len());
     let wait = match (options.spin, has_one) {
         (true, _) => Wait::Spin,
@@ -123,7 +123,8 @@ fn shares(outlets: Vec<Outlets>) -> impl Iterator<Item = (Share, Outlets)> {
         .map(move |(lane, outlets)| (Share { lane: lane as u16, lanes }, outlets))
 }
 
-/// Runs one lane. Returns `None` if the run could not begin.
+/// Opens the connections of one lane, waits for the other lanes, and runs the lane. Returns `None`
+/// if this lane or another one failed or was stopped before time zero was set.
 pub(crate) async fn run_lane<D: Driver>(
     rt: Rt,
     context: RunContext<D>,
@@ -184,7 +185,7 @@ fn conclude(
     }
     let last = ended.iter().max_by_key(|lane| lane.length);
     let last = last.map(|last| (last.zero, last.length));
-    // If all lanes panicked, the end that they had agreed on is still known.
+    // If all lanes panicked after time zero, the end on which they had agreed is still known.
     let last = last.or_else(|| barrier.known_zero().map(|zero| (zero, stop.end().since(zero))));
     match (last, panic) {
         (None, Some(words)) => Err(RunFailure::Panicked(words)),
@@ -198,10 +199,11 @@ fn conclude(
 
 /// Returns the targets that were unreachable at the end.
 ///
-/// A target is lost if it refused a client and answered no request afterwards. A target whose
-/// sessions end one after another may still answer some requests in between; it is lost if no
-/// session was left at the end and a client was refused after the last answer. Lanes whose clients
-/// are idle do not change the result.
+/// A target is lost if some lane saw an outage that lasted until the end, and no lane got an answer
+/// or a new connection after the outage began. A target whose sessions end one after another may
+/// still answer some requests after the beginning of its outage. Such a target is lost if no lane
+/// had a connection left at the end, and the last refusal came after the last answer. Lanes whose
+/// clients are idle do not change the result.
 fn lost_targets(lanes: &[LaneOutcome]) -> Vec<JobTarget> {
     let target_states = || lanes.iter().flat_map(|lane| &lane.target_states);
     let is_lost = |target: &JobTarget| {

@@ -29,8 +29,9 @@ pub fn node_entries<D: Driver>(plan: &Plan, drivers: &Drivers<D>) -> Vec<NodeEnt
         .collect()
 }
 
-/// Returns the account of a job at the first of its servers; the accounts at the other servers
-/// follow in order. `None` if there is only one server.
+/// Returns the account of a job at the first server of its target; the accounts at the other
+/// servers follow in order. `accounts` are the [`node_entries`] of the plan. `None` if the target
+/// has only one server.
 pub(crate) fn first_node_entry(
     plan: &Plan,
     accounts: &[NodeEntry],

@@ -23,15 +23,15 @@ const QUEUE_LIMIT: usize = 100_000;
 /// The response time that the default number of connections of an open job allows for.
 const EXPECTED_RESPONSE: Nanos = Nanos::from_millis(20);
 
-/// The minimum number of connections of an open job.
+/// The minimum of the default number of connections of an open job.
 const FEWEST_CONNECTIONS: u32 = 4;
 
 /// The connections of a lane.
 pub(crate) struct LaneConnections<D: Driver> {
-    /// For each job of the plan, its clients on this lane: the number that identifies the client,
-    /// and its connection.
+    /// For each job of the plan, its clients on this lane that keep a connection: the number of the
+    /// client, and its connection.
     pub(crate) connections: ById<JobId, Vec<(u32, D::Connection)>>,
-    /// Jobs for which the server accepted fewer connections than were requested, with the server's
+    /// Jobs for which the server accepted fewer connections than this lane requested, with the
     /// first error.
     pub(crate) limited_jobs: Vec<(JobId, Error)>,
 }
@@ -52,7 +52,8 @@ pub(crate) fn clients(plan: &Plan, id: JobId, share: Share) -> Vec<u32> {
     }
 }
 
-/// Returns the number of connections that a job has or, if their number may grow, begins with.
+/// Returns the number of connections that a job has on all lanes together or, if their number may
+/// grow, the number with which the job is to begin.
 pub fn configured_connections(plan: &Plan, job: &Job) -> u32 {
     match job.pacing {
         Pacing::Closed { clients, .. } => clients,
@@ -66,13 +67,14 @@ pub fn configured_connections(plan: &Plan, job: &Job) -> u32 {
     }
 }
 
-/// Returns the number of connections that a job begins with on `lanes` lanes.
+/// Returns the number of connections with which a job begins on `lanes` lanes: the configured
+/// number, but at least one for each lane that has arrivals.
 pub fn connections_at_start(plan: &Plan, id: JobId, lanes: u16) -> u32 {
     let on = |lane| clients(plan, id, Share { lane, lanes }).len() as u32;
     (0..lanes).map(on).sum()
 }
 
-/// Returns the number of connections to which a job may grow.
+/// Returns the maximum number of connections of a job on all lanes together.
 pub fn connections_at_most(plan: &Plan, job: &Job) -> u32 {
     match job.pacing {
         Pacing::Closed { .. } | Pacing::Queue { .. } => configured_connections(plan, job),
@@ -90,7 +92,7 @@ pub(crate) fn most_clients(plan: &Plan, job: &Job, share: Share) -> u32 {
     }
 }
 
-/// Returns the maximum number of a job's requests that wait on a lane.
+/// Returns the maximum number of requests of a job that may wait on a lane.
 pub(crate) fn queue_limit(job: &Job) -> usize {
     match job.pacing {
         Pacing::Queue { limit, .. } => limit as usize,
@@ -106,7 +108,10 @@ fn share_of(all: u32, share: Share) -> u32 {
     all / lanes + u32::from(lane < all % lanes)
 }
 
-/// Checks that `max-connections` allows every lane a connection for its arrivals.
+/// Checks that `max-connections` allows every lane a connection for the arrivals of each open job.
+///
+/// # Errors
+/// The plan has an open job, timetable or replay, and there are more lanes than `max-connections`.
 pub(crate) fn check_limit(plan: &Plan, lanes: usize) -> Result<(), RunFailure> {
     let is_open = |job: &&Job| {
         matches!(job.pacing, Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Replay)
@@ -129,7 +134,8 @@ pub(crate) fn check_limit(plan: &Plan, lanes: usize) -> Result<(), RunFailure> {
 /// requests open connections of their own. Stops early when the user ends the run.
 ///
 /// # Errors
-/// The target is unreachable, rejects a statement, or has no connection left for a job.
+/// The target is unreachable, rejects a statement, or has no connection left for a job's clients on
+/// this lane.
 pub(crate) async fn open<D: Driver>(
     rt: &Rt,
     context: &RunContext<D>,
@@ -177,7 +183,8 @@ pub(crate) async fn open<D: Driver>(
         Some((_, Some(text), error)) if error.class() != Class::Disconnect => {
             Some(RunFailure::Statement { place: place_of(text), error })
         }
-        // A server that closes the connection or does not answer has rejected no statement.
+        // A server that refuses or closes the connection, or does not answer, has not rejected a
+        // statement.
         Some((id, text, error)) => {
             Some(unreachable(plan, plan.job(id).target, text.map(place_of), error))
         }
@@ -196,8 +203,8 @@ struct ConnectionOpener<D: Driver> {
     parts: Arc<ById<JobId, Arc<Parts>>>,
     to_open: RefCell<std::vec::IntoIter<(JobId, u32)>>,
     opened: RefCell<LaneConnections<D>>,
-    /// The failure, if there is one: the job, the statement if one was rejected, and the database's
-    /// error.
+    /// The first failure, if there is one: the job, the statement whose preparation failed (`None`
+    /// if no connection was made), and the error.
     failed: RefCell<Option<(JobId, Option<StatementText>, Error)>>,
 }
 
@@ -217,7 +224,8 @@ impl<D: Driver> ConnectionOpener<D> {
         }
     }
 
-    /// Opens the requested connections one after the other until none is left.
+    /// Opens the requested connections, one after the other, until none is left, one has failed or
+    /// the user ends the run.
     async fn open_all(&self, context: &RunContext<D>, rt: &Rt) {
         while self.failed.borrow().is_none() && !context.stop.is_requested() {
             let Some((id, client)) = self.to_open.borrow_mut().next() else {
@@ -244,8 +252,8 @@ impl<D: Driver> ConnectionOpener<D> {
         }
     }
 
-    /// Returns true if a pooler had no session for a connection of a job. Each further connection
-    /// would wait just as long.
+    /// Returns true if a pooler had no session for an earlier connection of a job. Each further
+    /// connection of the job would wait for a session just as long.
     fn lacks_sessions(&self, id: JobId) -> bool {
         let is_same =
             |(job, error): &(JobId, Error)| *job == id && error.code() == Code::NO_SESSION;
@@ -283,7 +291,7 @@ impl<D: Driver> LaneConnections<D> {
         Some(RunFailure::Unreachable(Error::new(error.class(), error.code(), message).into()))
     }
 
-    /// Closes connections that are not needed, to leave none on the target.
+    /// Closes all connections, because the run does not begin, to leave none on the targets.
     pub(crate) async fn close(self) {
         for (_, connection) in self.connections.into_pairs().flat_map(|(_, opened)| opened) {
             connection.close().await;

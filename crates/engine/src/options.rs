@@ -24,16 +24,16 @@ pub struct Options {
     pub threads: u16,
     /// The processors to which the lanes' threads are bound in turn; empty leaves them unbound.
     pub cpus: Vec<usize>,
-    /// True if the lanes' threads spin while they wait for a deadline, and never sleep.
+    /// True if the lanes' threads never sleep, but spin while they wait.
     pub spin: bool,
     /// True if time is simulated.
     pub is_virtual: bool,
     /// The preparation of the data.
     pub prepare: Prepare,
-    /// True if the listener gets excerpts of the loaded tables.
+    /// True if the listener gets excerpts of the loaded tables and results of the examples.
     pub shows_tables: bool,
-    /// The examples of statements whose results the listener gets with the excerpts, if the run
-    /// fills their tables.
+    /// The examples of statements whose results the listener gets, if `shows_tables` is true and
+    /// the run fills the tables of the examples.
     pub examples: Vec<JobExamples>,
     /// True if `[teardown]` runs at the end.
     pub teardown: bool,
@@ -41,7 +41,8 @@ pub struct Options {
     pub files: confine::Files,
     /// The run's wall-clock start, the origin of the values of `timestamp()`.
     pub started: WallTime,
-    /// The rules of measurement: [`Rules::STANDARD`], except in tests that plant a fault.
+    /// The rules of measurement: [`Rules::STANDARD`], except where the self-test or another test
+    /// plants a fault.
     pub rules: Rules,
 }
 
@@ -68,7 +69,7 @@ impl Options {
         }
     }
 
-    /// Returns the processors of the threads that observe, read files or write files during a run:
+    /// Returns the processors for the threads that observe, read files or write files during a run:
     /// those to which no lane is bound, or all processors if a lane is bound to each of them.
     ///
     /// The threads are bound because an unbound thread would move to the processor of a lane when

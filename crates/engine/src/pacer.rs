@@ -1,9 +1,10 @@
 //! The arrival times of a job: a pure function of the plan and its seed.
 //!
-//! A pacer knows neither the clock nor any answer, so it cannot be influenced by them. Poisson
+//! A pacer knows neither the clock nor any answer, so neither can influence the arrivals. Poisson
 //! arrivals are cumulative sums of exponential variates with mean 1, divided by a constant rate or
-//! mapped through the inverse of a varying cumulative rate. The n-th uniform arrival is computed
-//! from n, never from the one before.
+//! mapped through the inverse of a varying cumulative rate. The time of the n-th uniform arrival is
+//! computed from n, never from the previous arrival. A job that replays a log has no pacer: its
+//! arrival times are [`LogTimes`].
 
 use base::{Nanos, Rate, Seed, Stream};
 use workload::shape::{Expected, Inverse, Recorded};
@@ -46,7 +47,7 @@ impl LogTimes {
     }
 }
 
-/// The arrivals of one job, or every n-th of them.
+/// The arrivals of one job that belong to a lane's share: all of them, or every n-th.
 #[derive(Clone, Debug)]
 pub struct Pacer {
     progress: Progress,
@@ -108,7 +109,7 @@ pub struct Arrival {
 }
 
 impl Pacer {
-    /// Creates the arrivals of an open, queue or timetable job.
+    /// Creates the arrivals of an open, queue or timetable job that belong to `share`.
     ///
     /// # Panics
     /// If the job is closed or replays a log: the times of its requests come from its clients or

@@ -1,9 +1,9 @@
 //! Handling of panics during a run.
 //!
-//! A panic is a bug in this program or in a driver. It ends the run, which reports it: otherwise
-//! the run would wait for the task that panicked, and the effect would look like a slow database.
-//! A [`PanicGuard`] notices a panic that unwinds past it; the message is available where the task
-//! or the thread is joined.
+//! A panic is a bug in this program. It ends the run, and the run reports it. Otherwise the run
+//! would wait for the task that panicked, and the effect would look like a slow database. A
+//! [`PanicGuard`] notices a panic that unwinds past the guard; the message of the panic is
+//! available where the task or the thread is joined.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -36,7 +36,7 @@ pub(crate) fn panic_message(panic: &Panic) -> String {
 
 /// Calls a function. Returns its result, or the message if it panicked.
 pub(crate) fn catch_panic<T>(something: impl FnOnce() -> T) -> Result<T, String> {
-    // State that the function left inconsistent is not used any more.
+    // Callers do not use state that the function may have left inconsistent.
     catch_unwind(AssertUnwindSafe(something)).map_err(|panic| panic_message(&panic))
 }
 

@@ -17,9 +17,11 @@ pub(crate) struct Parts {
     weights: Vec<u64>,
     /// Random numbers that choose the part of a request.
     choices: Stream,
-    /// True if requests differ in their steps, or consist of several exchanges with the server.
+    /// True if the requests of a client may differ in their steps, or consist of several exchanges
+    /// with the server.
     has_varying_steps: bool,
-    /// The statements that a connection prepares, in order.
+    /// The statements of all parts that are prepared, in order. A connection that a client keeps
+    /// prepares all of them; one that a request opens for itself prepares those of its part.
     texts: Vec<StatementText>,
     /// True if the parts belong to a mix. The ledger then counts the requests of each part
     /// separately.
@@ -28,7 +30,7 @@ pub(crate) struct Parts {
 
 /// A section and its statements, prepared for sending as requests.
 pub(crate) struct Part {
-    /// Requests of the section, with the settings of its mix where the section has none of its own.
+    /// Requests of the section, completed with the settings of its mix.
     pub(crate) requests: Requests,
     /// The account under which the ledger counts requests of the section.
     pub(crate) account: AccountId,
@@ -95,7 +97,8 @@ impl Parts {
         self.parts.values()
     }
 
-    /// Returns the statements that a connection prepares, in order.
+    /// Returns the statements of all parts that are prepared, in order. The connection that a
+    /// client keeps prepares all of them.
     pub(crate) fn texts(&self) -> &[StatementText] {
         &self.texts
     }
@@ -106,8 +109,8 @@ impl Parts {
         &self.parts[id]
     }
 
-    /// Returns true if a client's requests differ in their steps, or consist of several exchanges
-    /// with the server.
+    /// Returns true if the requests of a client may differ in their steps, or consist of several
+    /// exchanges with the server.
     #[inline]
     pub(crate) fn has_varying_steps(&self) -> bool {
         self.has_varying_steps
@@ -125,7 +128,7 @@ impl Parts {
         PartId(self.weights.partition_point(|up_to| *up_to <= drawn) as u16)
     }
 
-    /// Records in the ledger to which part a request belongs.
+    /// Chooses the part to which a request belongs and, in a mix, records the part in the ledger.
     #[inline]
     pub(crate) fn assign(
         &self,
@@ -139,7 +142,8 @@ impl Parts {
         }
     }
 
-    /// Returns the number of parts whose requests the ledger counts separately.
+    /// Returns the number of parts whose requests the ledger counts separately; 0 for a job that is
+    /// not a mix.
     pub(crate) fn accounts(&self) -> usize {
         if self.is_mix { self.parts.len() } else { 0 }
     }
@@ -174,7 +178,8 @@ impl Part {
     }
 }
 
-/// Returns the settings of a part's requests, completed with those that the mix sets for all parts.
+/// Returns a part's requests with the settings of the mix: `timeout` and `retry` if the part has
+/// none of its own, the accepted codes of both, and `on-error = stop` if one of them has it.
 fn with_settings_of(part: &Requests, mix: &Requests) -> Requests {
     let mut requests = part.clone();
     requests.timeout = requests.timeout.or(mix.timeout);
@@ -190,9 +195,10 @@ fn with_settings_of(part: &Requests, mix: &Requests) -> Requests {
     requests
 }
 
-/// Returns the steps of a section's requests, and adds to `texts` the statements that the requests
-/// prepare. Values are in the order of the statements; a statement that is not prepared has one
-/// value, its text. The connection does not prepare the first `before` of `texts`.
+/// Returns the steps of a section's requests, and appends to `texts` the statements of the section
+/// that are prepared. Values are in the order of the statements; a statement that is not prepared
+/// has one value, its text. `before` is the number of earlier `texts` that the connection does not
+/// prepare.
 fn steps(
     requests: &Requests,
     account: AccountId,
@@ -225,7 +231,7 @@ fn steps(
     steps
 }
 
-/// Divides steps into exchanges with the server: one for all of them, or one for each statement.
+/// Divides steps into exchanges with the server: one for all steps, or one for each statement.
 fn exchanges(flow: &Flow, steps: &[Step]) -> Vec<Range<usize>> {
     match flow {
         Flow::Together => std::iter::once(0..steps.len()).collect(),

@@ -14,7 +14,7 @@ pub enum Prepare {
 }
 
 impl Prepare {
-    /// Returns true if the database must exist before the run.
+    /// Returns true if the database must already hold the data before the run.
     pub fn expects_data(self) -> bool {
         match self {
             Prepare::Fresh => false,

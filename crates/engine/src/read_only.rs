@@ -1,8 +1,9 @@
 //! The rule for statements that may be executed before a run to show their results.
 //!
-//! A statement qualifies if its text shows that it only reads, only tables that the run has filled,
-//! and only with functions without effects. The text is not parsed: words within quotes count as
-//! words of the statement, so no quoting can hide one, and a doubtful text is refused.
+//! A statement qualifies if its text shows that it only reads, that it names only tables that the
+//! run has filled, and that it calls only functions without effects. The text is not parsed: words
+//! within quotes count as words of the statement, so no quoting can hide a word. A doubtful text is
+//! refused.
 
 use std::fmt;
 
@@ -37,7 +38,7 @@ const REFUSED_WORDS: [&str; 18] = [
 /// Characters that begin comments, assignments and further statements.
 const SYNTAX: [&str; 5] = ["--", "/*", "#", ";", "@"];
 
-/// Words before a table.
+/// Words that precede the name of a table.
 const BEFORE_TABLE: [&str; 3] = ["from", "join", "straight_join"];
 
 /// Words that end a list of tables.
@@ -70,8 +71,8 @@ const KEYWORDS: [&str; 22] = [
     "using",
 ];
 
-/// Further words that may precede a parenthesis although they are not functions; these begin an
-/// expression.
+/// Further words that may precede a parenthesis although they are not functions, because an
+/// expression follows them.
 const EXPRESSION_KEYWORDS: [&str; 6] = ["select", "then", "values", "when", "where", "like"];
 
 /// Functions without effects.
@@ -146,7 +147,8 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Returns the reason why a statement may not be executed to show its result; `None` if it may.
+/// Returns the reason why a statement may not be executed to show its result; `None` if it may be
+/// executed. `filled` are the names of the tables that the run has filled.
 pub(crate) fn refusal(text: &str, filled: &[&str]) -> Option<Refusal> {
     let text = text.trim().trim_end_matches(';');
     let words = tokens(text);

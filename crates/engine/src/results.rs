@@ -1,7 +1,7 @@
 //! Results files: the rows that statements return.
 //!
-//! The files are opened just before the measured phase and closed when their jobs have ended. If
-//! one cannot be written, the run ends and reports the file.
+//! The files are opened just before the measured phase and closed when their jobs have ended. If a
+//! file cannot be written, the run ends and reports the file.
 
 use std::path::PathBuf;
 
@@ -14,10 +14,10 @@ use crate::error::{Location, RunFailure};
 use crate::options::Options;
 use crate::stop::Stop;
 
-/// A file of a job that could not be read or written to its end.
+/// A results file that could not be written to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileFault {
-    /// The account of the job or part.
+    /// The account of the job or part whose rows the file receives.
     pub account: AccountId,
     /// Time at which the failure was noticed, on the run's clock; `None` in virtual time, or if the
     /// failure was noticed only at the end of the run.
@@ -39,11 +39,12 @@ struct JobResultsFile {
     file: ResultsFile,
 }
 
-/// Sinks for the results files: of a lane, indexed by account, or of a job, indexed by part.
+/// Sinks for the results files: of a lane, indexed by account, or of a job, indexed by part. `None`
+/// for an account or part without a results file.
 pub(crate) type RowSinks<I> = ById<I, Option<ResultsHandle>>;
 
 impl Results {
-    /// Opens the results files of a plan.
+    /// Opens the results files of a plan. `health` is set to broken when a file fails.
     ///
     /// # Errors
     /// A file cannot be opened.
@@ -76,11 +77,13 @@ impl Results {
         Ok((Results { files, pace }, sinks))
     }
 
-    /// Waits until every file is written and closed. Returns the faults of the files.
+    /// Waits until every file is written and closed, or until an immediate stop. Returns the faults
+    /// of the files.
     pub(crate) fn finish(self, stop: &Stop) -> Vec<FileFault> {
         let Results { files, pace } = self;
         let faults = files.into_iter().filter_map(|file| file.finish(stop));
-        // In virtual time no instant of the machine's clock is on the run's clock.
+        // Failures are stamped with the machine's clock; in virtual time, the run's clock is a
+        // different one.
         faults
             .map(|fault| FileFault { at: fault.at.filter(|_| pace == Pace::Real), ..fault })
             .collect()

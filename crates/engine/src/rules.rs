@@ -1,12 +1,12 @@
 //! The rules of honest measurement, as a value.
 //!
-//! Each field is a known source of error in load generators. The engine follows
-//! [`Rules::STANDARD`]; the self-test runs the same engine under other rules to show that the
-//! oracles of queueing theory detect every such fault.
+//! Each field of [`Rules`] stands for a known source of error in load generators. The engine
+//! follows [`Rules::STANDARD`]. The self-test runs the same engine under other rules, to show that
+//! a comparison with queueing theory detects each of these errors.
 
 use record::{Dispatch, Request};
 
-/// Decisions of the engine that a planted fault replaces.
+/// The rules that the engine follows, and that a planted fault replaces.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     /// True if arrivals that find no free worker are sent once a worker is free. A generator that

@@ -37,9 +37,9 @@ pub struct RunOutcome {
     pub loaded: Vec<LoadedTable>,
     /// The measured phase; `None` if the run ended before it.
     pub measured: Option<MeasuredPhase>,
-    /// The files of jobs that could not be read or written to their end.
+    /// The results files that could not be written to their end.
     pub faults: Vec<FileFault>,
-    /// Remarks, other than faults, on files of jobs.
+    /// Remarks on the input files of jobs.
     pub remarks: Vec<FileRemark>,
     /// The message of the first panic, if something panicked.
     pub panic: Option<String>,
@@ -59,11 +59,12 @@ impl RunOutcome {
     }
 }
 
-/// Executes a plan against the drivers of its targets. `outlet` creates the outlet of each lane.
+/// Executes a plan against the drivers of its targets. `outlet` creates the outlet of the lane with
+/// the given number.
 ///
 /// # Errors
-/// The failure that ended the run without results. If setup was complete and the options request
-/// it, `[teardown]` has run, except perhaps after a panic or a deadlock.
+/// The failure that ended the run without results. If setup was complete and the options request a
+/// teardown, `[teardown]` has run, except perhaps after a panic or a deadlock.
 pub fn run<D: Driver>(
     plan: &Plan,
     drivers: Drivers<D>,
@@ -121,16 +122,18 @@ async fn run_in_virtual_time<D: Driver>(
         Ok((ended, results.finish(&context.stop)))
     };
     let phase = phase.await;
-    // Read before the teardown: an interrupt during it does not change how the measurement ended.
+    // Read before the teardown: an interrupt during the teardown does not change the reason for
+    // which the measured phase ended.
     let reason = context.stop.reason();
     after_measurement(&rt, &context, options).await;
     finished(reason, loaded, phase)
 }
 
-/// The outcome of the measured phase, with the files that failed in it.
+/// The outcome of the measured phase, with the results files that failed. The outer error is a
+/// results file that could not be opened.
 type Phase = Result<(Result<LanesOutcome, RunFailure>, Vec<FileFault>), RunFailure>;
 
-/// Returns the run whose measured phase ended for `reason`.
+/// Returns the outcome of a run whose measured phase ended for `reason`.
 fn finished(
     reason: EndKind,
     loaded: Vec<LoadedTable>,
@@ -230,7 +233,8 @@ async fn before_measurement<D: Driver>(
     prepared
 }
 
-/// Prepares the targets, and undoes the setup if the preparation did not complete.
+/// Prepares the targets. If the preparation did not complete after the setup, runs the teardown if
+/// `teardown` is true.
 async fn prepare<D: Driver>(
     control: &Control<'_, D>,
     teardown: bool,
@@ -249,7 +253,8 @@ async fn prepare<D: Driver>(
     prepared
 }
 
-/// Runs everything after the measured phase.
+/// Reads the server's statistics after the measured phase, and runs the teardown if the options
+/// request it.
 async fn after_measurement<D: Driver>(rt: &Rt, context: &RunContext<D>, options: &Options) {
     context.listener.on_event(&RunEvent::Ended);
     unless_ended_at_once(server_statistics::read_after(rt, context), rt, &context.stop).await;

@@ -28,14 +28,14 @@ pub(crate) struct RunContext<D> {
     pub(crate) feeds: InputFiles,
     /// The rules of measurement.
     pub(crate) rules: Rules,
-    /// True if the loaded tables are shown to the listener.
+    /// True if the listener gets excerpts of the loaded tables and results of the examples.
     pub(crate) shows_tables: bool,
-    /// The examples whose results are shown with tables that the run has filled.
+    /// The examples of statements, whose results the listener gets if the run fills their tables.
     pub(crate) examples: Arc<[JobExamples]>,
     pub(crate) stop: Stop,
     pub(crate) listener: Arc<dyn Listener>,
-    /// Health of the files that jobs read and write.
+    /// Health of the results files.
     pub(crate) files: FileHealth,
-    /// True if the server's statistics could be read before the lanes began.
+    /// True if the server's statistics were read before the lanes began, and are to be read again.
     pub(crate) has_server_stats: Arc<AtomicBool>,
 }

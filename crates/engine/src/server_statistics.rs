@@ -1,8 +1,8 @@
 //! The server's own statistics, read before and after the measured phase.
 //!
-//! Each reading uses a session of its own, the first before the jobs' connections are opened and
-//! the second after they are closed; their difference is the activity during the run. A run without
-//! readings is just as valid: its record says why there are none.
+//! Each reading uses a session of its own. The first reading comes before the jobs' connections are
+//! opened, and the second after they are closed; the difference is the activity during the run. A
+//! run without readings is just as valid. If a reading failed, the record has the reason.
 
 use std::sync::atomic::Ordering;
 
@@ -31,8 +31,11 @@ pub(crate) async fn read_after<D: Driver>(rt: &Rt, context: &RunContext<D>) {
     }
 }
 
-/// Reads the statistics of the only target that the jobs use, and reports them to the listener.
-/// Returns true if they could be read.
+/// Reads the statistics of the target that all jobs use, and reports them, or the reason why they
+/// cannot be read, to the listener. Returns true if they could be read.
+///
+/// Reads and reports nothing in virtual time, if there is no single target, or if the target has no
+/// such statistics.
 async fn read<D: Driver>(rt: &Rt, context: &RunContext<D>) -> bool {
     let Some(target) = only_target(&context.plan) else { return false };
     let driver = context.drivers.of(target);
@@ -49,7 +52,8 @@ async fn read<D: Driver>(rt: &Rt, context: &RunContext<D>) -> bool {
     statistics.is_ok()
 }
 
-/// Returns the target that all jobs use; `None` if they use several, or run programs.
+/// Returns the target that all jobs use; `None` if they use several targets, or if they run
+/// programs.
 fn only_target(plan: &Plan) -> Option<JobTarget> {
     let mut asked = plan.jobs.iter().map(|job| job.target);
     let first = asked.next().filter(|target| *target != JobTarget::Programs)?;

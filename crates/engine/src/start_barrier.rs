@@ -8,13 +8,13 @@ use rt::Rt;
 
 use crate::error::RunFailure;
 
-/// Minimum time from the opening of the last connection to time zero. With many lanes, the time is
-/// longer, because each lane must learn time zero before it comes.
+/// Minimum time from the moment when the last lane is ready to time zero. With many lanes, the time
+/// is longer, because each lane must learn time zero before it comes.
 const LEAD: Nanos = Nanos::from_millis(50);
 
-/// Interval, per sixteen lanes of the run, at which a lane that is ready checks whether time zero
-/// is known. With the same interval for any number of lanes, hundreds of polling lanes would delay
-/// those that are not ready.
+/// Interval, for each sixteen lanes of the run, at which a lane that is ready checks whether time
+/// zero is known. If the interval did not grow with the number of lanes, hundreds of polling lanes
+/// would delay those that are not ready.
 const READY_POLL: Nanos = Nanos::from_millis(1);
 
 /// The barrier at which the lanes of a run agree on time zero.
@@ -27,7 +27,7 @@ pub(crate) struct StartBarrier {
     zero: AtomicU64,
     /// True if a lane withdrew.
     given_up: AtomicBool,
-    /// The reason of the first lane that failed.
+    /// The failure of the first lane that failed.
     failed: Mutex<Option<RunFailure>>,
 }
 
@@ -43,7 +43,8 @@ impl StartBarrier {
         }
     }
 
-    /// Withdraws this lane, which cancels the run. `failed` is `None` if the user ended the run.
+    /// Withdraws this lane, which cancels the run unless time zero is already set. `failed` is
+    /// `None` if a stop was requested or the lane panicked.
     pub(crate) fn give_up(&self, failed: Option<RunFailure>) {
         if let Some(failed) = failed {
             self.failed.lock().expect("nothing panics here").get_or_insert(failed);
@@ -62,8 +63,8 @@ impl StartBarrier {
         (zero != Stamp::NEVER).then_some(zero)
     }
 
-    /// Waits for the other lanes and returns time zero. The last lane sets it and calls `announce`.
-    /// Returns `None` if a lane gave up.
+    /// Waits for the other lanes and returns time zero. The last lane determines time zero, and
+    /// calls `announce` before the other lanes learn it. Returns `None` if a lane gave up before.
     pub(crate) async fn zero(&self, rt: &Rt, announce: impl FnOnce(Stamp)) -> Option<Stamp> {
         let is_last = self.ready.fetch_add(1, Ordering::AcqRel) + 1 == self.lanes;
         let poll = READY_POLL * u64::from(self.lanes.div_ceil(16));

@@ -12,7 +12,7 @@ pub(crate) struct StatementText {
     pub(crate) statement: StatementId,
     /// Text of the statement, with placeholders for the values.
     pub(crate) sql: String,
-    /// Number of values that the job gives.
+    /// Number of values that a request gives to the statement.
     pub(crate) values: usize,
 }
 

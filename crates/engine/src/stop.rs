@@ -9,8 +9,8 @@ use record::EndKind;
 /// Interval at which a lane checks for a stop request and other outside events.
 pub(crate) const CHECK_INTERVAL: Nanos = Nanos::from_millis(50);
 
-/// A handle to end a run from outside, such as from a signal handler or another lane. All lanes
-/// check it every [`CHECK_INTERVAL`].
+/// A handle to end a run early, such as from a signal handler or from one of its lanes. Clones
+/// refer to the same run. All lanes check the handle every [`CHECK_INTERVAL`].
 #[derive(Clone, Debug)]
 pub struct Stop(Arc<State>);
 
@@ -18,16 +18,16 @@ pub struct Stop(Arc<State>);
 struct State {
     /// The [`EndKind`] as a number; [`EndKind::Completed`] until an end is requested.
     reason: AtomicU8,
-    /// End of the schedule on every lane.
+    /// End of the schedule on every lane, on the run's clock; [`Stamp::NEVER`] if there is none.
     end: AtomicU64,
-    /// True if in-flight work is given up at once.
+    /// True if work in flight is given up at once.
     at_once: AtomicBool,
     /// True if something panicked, which overrides every other reason.
     has_panicked: AtomicBool,
-    /// The stop of the set to which this run belongs, or of the run to which this teardown belongs;
-    /// `None` if there is neither.
+    /// The stop of the set of runs to which this run or this teardown belongs; `None` if there is
+    /// no set.
     parent: Option<Stop>,
-    /// True if a graceful stop of the parent does not end this run; an immediate stop ends it.
+    /// True if a graceful stop of the parent does not end this run. An immediate stop always does.
     ignores_graceful_stop: bool,
 }
 
@@ -38,13 +38,13 @@ impl Default for Stop {
 }
 
 impl Stop {
-    /// Returns a stop for one of several runs. Stopping `self` stops all runs; stopping one run
+    /// Returns a stop for one of several runs. A stop of `self` stops all runs; a stop of one run
     /// does not stop the others.
     pub fn child(&self) -> Stop {
         Stop::with_parent(Some(self.clone()), false)
     }
 
-    /// Returns a stop for a teardown. An immediate stop of this run ends the teardown; a graceful
+    /// Returns a stop for a teardown. An immediate stop of `self` ends the teardown; a graceful
     /// one does not.
     pub fn child_for_teardown(&self) -> Stop {
         Stop::with_parent(Some(self.clone()), true)
@@ -63,12 +63,13 @@ impl Stop {
         }))
     }
 
-    /// Requests a clean end as soon as possible.
+    /// Requests a graceful end as soon as possible, with drain and teardown.
     pub fn interrupt(&self) {
         self.request(EndKind::Interrupted);
     }
 
-    /// Requests an end without a drain and without a teardown: in-flight work is given up.
+    /// Requests an immediate end, without a drain and without a teardown: work in flight is given
+    /// up.
     pub fn interrupt_at_once(&self) {
         self.interrupt();
         self.0.at_once.store(true, Ordering::Release);
@@ -80,7 +81,8 @@ impl Stop {
             || self.0.parent.as_ref().is_some_and(Stop::is_at_once)
     }
 
-    /// Returns the reason why the run ends or has ended.
+    /// Returns the reason why the run ends or has ended; [`EndKind::Completed`] if no end was
+    /// requested.
     pub fn reason(&self) -> EndKind {
         if self.has_panicked() {
             return EndKind::InternalError;
@@ -97,7 +99,7 @@ impl Stop {
         }
     }
 
-    /// Returns true if an end was requested.
+    /// Returns true if an end was requested, or something panicked.
     pub fn is_requested(&self) -> bool {
         self.reason() != EndKind::Completed
     }
@@ -112,7 +114,7 @@ impl Stop {
         self.0.has_panicked.load(Ordering::Acquire)
     }
 
-    /// Requests an end; the first reason counts.
+    /// Requests a graceful end for `reason`, unless an end was requested before.
     pub(crate) fn request(&self, reason: EndKind) {
         if self.reason() != EndKind::Completed {
             return;
@@ -122,7 +124,7 @@ impl Stop {
             self.0.reason.compare_exchange(none, reason as u8, Ordering::AcqRel, Ordering::Acquire);
     }
 
-    /// Returns the end of the schedule.
+    /// Returns the end of the schedule, on the run's clock; [`Stamp::NEVER`] if there is none.
     pub(crate) fn end(&self) -> Stamp {
         Stamp(self.0.end.load(Ordering::Acquire))
     }

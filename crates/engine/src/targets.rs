@@ -5,7 +5,7 @@ use workload::{JobTarget, Plan, TargetId};
 
 use crate::error::{Location, RunFailure, Unreachable};
 
-/// One value for each target that a plan uses.
+/// One value for each target that is in use; `None` for a target that is not.
 #[derive(Clone, Debug)]
 pub struct PerTarget<T> {
     /// The value of the main target.
@@ -56,7 +56,7 @@ impl<T> PerTarget<T> {
         })
     }
 
-    /// Returns the value of a target that the plan uses.
+    /// Returns the value of a target that is in use.
     ///
     /// # Panics
     /// If the target has no value.
@@ -89,8 +89,8 @@ pub(crate) fn target_phrase(plan: &Plan, target: JobTarget) -> String {
     }
 }
 
-/// Returns the failure of an unreachable target. `place` is the statement during which its
-/// connection broke.
+/// Returns the failure of an unreachable target. `place` is the statement during which the
+/// connection broke; `None` if no connection was open.
 pub(crate) fn unreachable(
     plan: &Plan,
     target: JobTarget,

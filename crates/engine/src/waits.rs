@@ -9,8 +9,8 @@ use rt::{Rt, unless_fired};
 use crate::stop::{CHECK_INTERVAL, Stop};
 
 /// Waits for a future and returns its output. `None` if an immediate end of the run is requested
-/// first; the future's connections are then dropped, which ends their work. In virtual time, only
-/// the future itself ends the wait: nothing takes long, and periodic wake-ups would hide a
+/// first; the future is then dropped with its connections, which ends their work. In virtual time,
+/// only the future itself ends the wait: nothing takes long, and periodic wake-ups would hide a
 /// deadlock.
 pub(crate) async fn unless_ended_at_once<T>(
     future: impl Future<Output = T>,
@@ -20,14 +20,15 @@ pub(crate) async fn unless_ended_at_once<T>(
     unless(future, rt, || stop.is_at_once()).await
 }
 
-/// Waits for a future and returns its output; `None` if any end of the run is requested first,
-/// clean or immediate. Used for statements that are not measured and may take hours.
+/// Waits for a future and returns its output; `None` if an end of the run, graceful or immediate,
+/// is requested first. Used for work that is not measured and may take hours. In virtual time, only
+/// the future itself ends the wait.
 pub async fn unless_ended<T>(future: impl Future<Output = T>, rt: &Rt, stop: &Stop) -> Option<T> {
     unless(future, rt, || stop.is_requested()).await
 }
 
-/// Waits for a future and returns its output; `None` if `is_over` returns true first. In virtual
-/// time, only the future itself ends the wait.
+/// Waits for a future and returns its output; `None` if `is_over`, which is called every
+/// [`CHECK_INTERVAL`], returns true first. In virtual time, only the future itself ends the wait.
 pub(crate) async fn unless<T>(
     future: impl Future<Output = T>,
     rt: &Rt,

@@ -112,8 +112,8 @@ fn shares(readings: &LatestReadings) -> Vec<(String, f64)> {
     shares
 }
 
-/// Returns the name of the database's locks, and the share of the active sessions that wait for
-/// them; `None` if no sessions are active.
+/// Returns a name for the database's locks, and the share of the active sessions that wait for
+/// locks, by the waits whose names begin with `Lock:`. `None` if no sessions are active.
 fn lock_wait_share(readings: &LatestReadings) -> Option<(String, f64)> {
     let per_s = |kind: ComponentKind, metric: ObservedMetric| {
         readings

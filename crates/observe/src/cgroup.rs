@@ -38,8 +38,16 @@ struct Bounds {
 impl Bounds {
     fn of(root: &Root, process: u32) -> Bounds {
         let text = root.text(&format!("proc/{process}/cgroup")).unwrap_or_default();
-        let cpu = hierarchy(root, &text, "cpu");
-        let memory = hierarchy(root, &text, "memory");
+        let own_text = root.text("proc/self/cgroup").unwrap_or_default();
+        // The mount point is the group of Assay's own container. If a group is not visible below
+        // it, the limits of the mount point are those of the process only if both share the group.
+        let known_hierarchy = |controller: &str| {
+            let found = hierarchy(root, &text, controller)?;
+            let is_own = || hierarchy(root, &own_text, controller).as_ref() == Some(&found);
+            (found.is_visible(root) || is_own()).then_some(found)
+        };
+        let cpu = known_hierarchy("cpu");
+        let memory = known_hierarchy("memory");
         Bounds {
             is_known: cpu.is_some() || memory.is_some(),
             quota: cpu.and_then(|found| {
@@ -208,6 +216,27 @@ mod tests {
             .with("proc/7/cgroup", "0::/\n")
             .with("sys/fs/cgroup/cgroup.controllers", "cpu\n");
         assert_eq!(take_sample(&planted), Sample::default());
+    }
+
+    #[test]
+    fn group_of_another_container_is_not_the_own_one() {
+        let check = |database: &str, expected: &[f64]| {
+            let planted = TestRoot::new()
+                .with("proc/self/cgroup", "0::/../assay.scope\n")
+                .with("proc/7/cgroup", format!("0::{database}\n"))
+                .with("sys/fs/cgroup/cgroup.controllers", "cpu memory\n")
+                .with("sys/fs/cgroup/cpu.max", "100000 100000\n")
+                .with("sys/fs/cgroup/cpu.stat", "throttled_usec 0\n")
+                .with("sys/fs/cgroup/db.scope/cpu.max", "max 100000\n");
+            let sample = take_sample(&planted);
+            let values: Vec<f64> = sample.readings.iter().map(|reading| reading.value).collect();
+            assert_eq!(values, expected, "{database}");
+            assert_eq!(sample.missing.is_empty(), !expected.is_empty(), "{database}");
+        };
+        check("/../db.scope", &[]);
+        check("/docker/db", &[]);
+        check("/db.scope", &[1.0, 0.0]);
+        check("/../assay.scope", &[1.0, 0.0]);
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Observation of all components during a run, and of the environment of the run.
 //!
 //! [`Watch`] is a thread that runs alongside the load: it samples each source, by default once a
-//! second, and every 10 ms it checks that the process was not stalled. Each source is one file,
-//! which names its inputs: the machine, processes, sockets and control groups. A source that cannot
-//! be read is reported as missing, with the reason. [`DatabaseWatch`] is a second thread, which
-//! queries the database over a separate session. [`RemoteWatch`] is a further thread for each other
-//! machine, which receives the samples of that machine.
+//! second, and every 10 ms it checks that the process was not stalled, unless another program sends
+//! the requests. Each source is one file, which names its inputs: the machine, processes, sockets
+//! and control groups. A source that cannot be read is reported as missing, with the reason.
+//! [`DatabaseWatch`] is a second thread, which queries the database over a separate session.
+//! [`RemoteWatch`] is a further thread for each other machine, which receives the samples of that
+//! machine.
 //!
 //! [`environment`] reads once the facts about the machine that are needed to interpret a run's
 //! numbers: one file per source. A fact that cannot be read is reported as unknown, never left out.

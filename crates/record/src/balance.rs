@@ -2,11 +2,11 @@
 
 use base::{Class, Code};
 
-/// The outcomes of all requests whose intended start is in a period.
+/// The numbers of requests with each outcome, for the requests whose intended start is in a period.
 ///
-/// There is no field for the number of scheduled requests: it is always the sum of the four
-/// outcomes, so a balance always adds up. Requests that come due are counted independently
-/// ([`Counts::arrivals`]); the check named `balance` compares the two numbers.
+/// There is no field for the number of scheduled requests: that number is always the sum of the
+/// four outcomes, so a balance always adds up. Requests that come due are counted independently
+/// ([`Counts::arrivals`]). The check named `balance` compares this count with the sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
     completed: u64,
@@ -21,7 +21,8 @@ impl Balance {
         Balance { completed, errors, rejected, unsent }
     }
 
-    /// Returns the number of requests whose intended start is in the period.
+    /// Returns the number of requests whose intended start is in the period and that have an
+    /// outcome.
     pub fn scheduled(&self) -> u64 {
         self.completed + self.errors + self.rejected + self.unsent
     }
@@ -31,8 +32,9 @@ impl Balance {
         self.completed
     }
 
-    /// Returns the number of requests that ended in an error: an error in the answer, a timeout, or
-    /// a lost or refused connection. Accepted errors are included.
+    /// Returns the number of requests that ended in an error of any class, such as an error of the
+    /// database, a timeout, a lost or refused connection, or an unexpected number of rows. Accepted
+    /// errors are included.
     pub fn errors(&self) -> u64 {
         self.errors
     }
@@ -42,7 +44,8 @@ impl Balance {
         self.rejected
     }
 
-    /// Returns the number of requests that were still waiting for a worker at the end of the drain.
+    /// Returns the number of requests that were never sent, because they still waited for a worker,
+    /// a connection or their input when the drain ended.
     pub fn unsent(&self) -> u64 {
         self.unsent
     }
@@ -76,17 +79,18 @@ pub enum Outcome {
     Failed(Failure),
     /// Rejected by a full queue.
     Rejected,
-    /// Still waiting at the end of the drain.
+    /// Never sent: still waiting when the drain ended.
     Unsent,
 }
 
 impl Outcome {
-    /// Returns true if the target answered the request, perhaps with an error.
+    /// Returns true if the target answered the request, perhaps with an error that left the
+    /// connection usable.
     #[inline]
     pub fn is_answer(&self) -> bool {
         match self {
             Outcome::Completed => true,
-            // An error that ends the connection is not an answer.
+            // A timeout or an error that ends the connection does not count as an answer.
             Outcome::Failed(failure) => !failure.class.ends_connection(),
             Outcome::Rejected | Outcome::Unsent => false,
         }
@@ -136,7 +140,8 @@ pub struct Counts {
     /// Number of times that a write waited for the lock of another connection (SQLite's busy
     /// handler).
     pub busy_waits: u64,
-    /// Number of measured times that lie beyond the range of histograms.
+    /// Number of times of requests and statements that lie beyond the range of histograms. Times
+    /// between arrivals ([`Kind::Gap`](crate::Kind::Gap)) are not included.
     pub overflows: u64,
 }
 
@@ -167,14 +172,15 @@ impl Counts {
         self.overflows += overflows;
     }
 
-    /// Returns the number of requests that came due and have no outcome: they are in flight, or
-    /// were lost.
+    /// Returns the number of requests that came due and have no outcome: they are waiting or in
+    /// flight, or were lost.
     pub fn open(&self) -> u64 {
         self.arrivals.saturating_sub(self.balance.scheduled())
     }
 }
 
-/// The counters of one job in one interval, by the time at which requests ended.
+/// The counters of one job in one interval, by the time at which requests ended. Ends after the
+/// end of the schedule count in a later interval: see [`Ledger::end_at`](crate::Ledger::end_at).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EndCounts {
     /// Number of requests that were answered without an error.

@@ -1,8 +1,8 @@
 //! Names of observed components in records.
 //!
-//! The samplers that write the names and the checks that look them up use the same list. If a
-//! component belongs to a host other than that of the load generator, or to a target other than the
-//! main target, its name begins with that host or target: `db1/disk sda`.
+//! The samplers that write the names and the checks that look them up use the same list. The name
+//! of a component of another host than the load generator's, or of a named target, begins with that
+//! host or target: `db1/disk sda`.
 
 use std::fmt;
 
@@ -60,7 +60,7 @@ pub enum ComponentKind {
     Cgroup(MeasuredSide),
     /// Activity that the database itself counts.
     Database,
-    /// The files of the database.
+    /// The database as a whole, with its files on the disk.
     Storage,
     /// One table of the database, with its indexes.
     Table(String),
@@ -68,11 +68,12 @@ pub enum ComponentKind {
     Sessions,
     /// The events for which active sessions wait. A metric has the name of an event.
     Waits,
-    /// The tables for whose locks sessions wait. A metric has the name of a table.
+    /// The tables with locks for which sessions wait. A metric has the name of a table.
     Locks,
-    /// The statements that wait. A metric has the beginning of a statement as its name.
+    /// The statements that wait for locks. The name of a metric is the beginning of a statement.
     Statements,
-    /// Work of the database that no client requested. A metric has the name of a kind of work.
+    /// Background work of the database: checkpoints, autovacuum, base backups, and the maintenance
+    /// statements of any client, such as `vacuum`. A metric has the name of a kind of work.
     Background,
     /// Counters of the database. A metric has the database's own name of a counter.
     Statistics,

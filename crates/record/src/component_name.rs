@@ -1,4 +1,5 @@
-//! Names of observed components that samplers, records and checks use as constants.
+//! Names of components, of roles of server processes and of programs, as constants that samplers
+//! and checks share.
 //!
 //! [`ComponentKind`](crate::ComponentKind) has the names of all other components.
 
@@ -8,8 +9,8 @@ pub const DATABASE: &str = "database";
 /// The client sessions of the database.
 pub const SESSIONS: &str = "sessions";
 
-/// The sessions of other clients. The name is used only to report that these sessions cannot be
-/// observed.
+/// The database's sessions of clients other than the load generator or the observed program. The
+/// name is used only to report that these sessions cannot be observed.
 pub const SESSIONS_OF_OTHERS: &str = "sessions of others";
 
 /// Role of PostgreSQL's process that writes checkpoints.

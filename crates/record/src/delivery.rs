@@ -7,8 +7,9 @@ use crate::op_log::OpSink;
 use crate::statement_set::StatementSet;
 use crate::tally::{Sample, Tally};
 
-/// The arrivals of one account in one interval on one lane, and those of its requests whose
-/// intended start and end are both in that interval.
+/// The arrivals of one account in one interval on one lane, and those of the account's requests
+/// whose intended start and end are both in that interval. Arrivals and requests that the lane
+/// counted after the interval are in a [`LateBatch`] instead.
 #[derive(Clone, Debug)]
 pub struct Cell {
     /// The account to which the requests belong: a job, a part of a mix, or a job at one server.
@@ -21,7 +22,7 @@ pub struct Cell {
 
 /// Arrivals and requests that do not fit the current cell of a lane, because an intended start or
 /// an end is not in the current interval. Most of them are requests that ended in a later interval
-/// than the one of their intended start.
+/// than the one in which they were intended to start.
 #[derive(Clone, Debug, Default)]
 pub struct LateBatch {
     arrivals: Vec<(AccountId, Interval)>,
@@ -45,11 +46,12 @@ pub struct LateAnswer<'a> {
     pub account: AccountId,
     /// The interval of the request's intended start.
     pub start: Interval,
-    /// The interval of the request's end.
+    /// The interval in which the request's end counts.
     pub end: Interval,
     /// The timestamps, outcome and work of the request.
     pub sample: &'a Sample,
-    /// The service times of the request's statements, or [`UNANSWERED`](crate::UNANSWERED).
+    /// The service times of the request's statements, in order. [`UNANSWERED`](crate::UNANSWERED)
+    /// stands for a statement that failed without ending the request.
     pub statements: &'a [Nanos],
 }
 
@@ -66,7 +68,7 @@ impl LateBatch {
         }
     }
 
-    /// Adds an arrival that is counted in a later interval than the one in which it was due.
+    /// Adds an arrival that was due in `interval`, before the lane's current interval.
     pub(crate) fn push_arrival(&mut self, account: AccountId, interval: Interval) {
         self.arrivals.push((account, interval));
     }
@@ -122,7 +124,7 @@ impl LateBatch {
 pub struct Gauge {
     /// Number of requests in flight.
     pub in_flight: u64,
-    /// Number of requests that are waiting for a worker.
+    /// Number of requests that are waiting for a worker or a connection.
     pub queued: u64,
     /// Number of open connections.
     pub connections: u64,
@@ -138,12 +140,13 @@ impl Gauge {
     }
 }
 
-/// An event that concerns the run or a job, rather than one request.
+/// An event that concerns the run, a target or a job, rather than one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// Time of the event, since time zero.
     pub at: Nanos,
-    /// Account of the job or part that the event concerns, if it concerns only one.
+    /// Account of the job or part that the event concerns; `None` if the event concerns the whole
+    /// run or a target.
     pub account: Option<AccountId>,
     /// Kind of the event.
     pub kind: EventKind,
@@ -165,27 +168,30 @@ pub struct EventError {
 /// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EventKind {
-    /// The target began to refuse connections.
+    /// The target, or one of its servers, began to refuse connections.
     OutageBegan,
-    /// The target accepted connections again.
+    /// The target, or the server that refused connections, accepted a connection again.
     OutageEnded,
     /// The target accepts fewer connections than requested.
     ConnectionLimit,
-    /// A queue became full, and arrivals are rejected.
+    /// The queue of a job became full for the first time: arrivals are rejected, or the run ends
+    /// (`on-queue-full = stop`).
     QueueFull,
-    /// An error code occurred for the first time; the text of the event is the database's message.
+    /// An error code occurred for the first time in a job or part, on one lane. The text of the
+    /// event is the message of the error.
     FirstError,
-    /// An error ended the run because its job has `on-error = stop`.
+    /// An error of a job or part with `on-error = stop` ended the run.
     StoppedByError,
     /// The user interrupted the run.
     Interrupted,
     /// The recorder could not keep up, or could not write the record.
     RecorderFailed,
-    /// A file of the workload could no longer be read or written.
+    /// A file of the workload could no longer be read or written, or had no input for requests that
+    /// waited for it.
     FileFailed,
     /// An input that was read from a pipe ended within a line or within a request.
     FileCutOff,
-    /// The input file of one part of a mix was exhausted, which ended the mix.
+    /// The input file of one of several parts of a mix was exhausted, which ended the mix.
     FileExhausted,
     /// The op-log lacks some requests of the run.
     OpLogIncomplete,
@@ -239,19 +245,20 @@ pub enum Delivery {
     Cell(Box<Cell>),
     /// Arrivals and requests that did not fit a cell.
     Late(Box<LateBatch>),
-    /// The state of every job of the lane at the end of an interval.
+    /// The state of every job and part on the lane at the end of an interval.
     Gauges {
         /// The number of the lane.
         lane: u16,
         /// The interval that has ended.
         interval: Interval,
-        /// The gauges of the plan's jobs, one for each.
+        /// The gauges of the plan's jobs and parts, in the order of their accounts. Those of a part
+        /// are zero: a part has no queue and no connections of its own.
         gauges: Vec<Gauge>,
     },
     /// An event.
     Event(Event),
-    /// For each account, the statements that returned or changed a row. Sent once, when the lane
-    /// ends.
+    /// For each account, the statements that returned or changed a row on the lane. Sent once, when
+    /// the lane ends.
     WithRows(Vec<StatementSet>),
 }
 
@@ -264,7 +271,7 @@ pub enum Returned {
     Late(Box<LateBatch>),
 }
 
-/// A lane's connection to the recorder. In real time, its functions must never block.
+/// A lane's connection to the recorder. In real time, its methods must never block.
 pub trait Outlet {
     /// Passes a message to the recorder.
     fn deliver(&mut self, delivery: Delivery);

@@ -5,8 +5,8 @@
 //! use the same constants, so a misspelt name does not compile; `xtask tidy` finds names that are
 //! written out elsewhere. Functions build the names that have a variable part.
 //!
-//! The facts of a named target contain its name: `TARGET.database.size_bytes`,
-//! `network.TARGET.path`. [`is_fact`] recognises them.
+//! The names of facts about a named target contain the name of the target:
+//! `TARGET.database.size_bytes`, `network.TARGET.path`. [`is_fact`] recognises these names too.
 
 use std::net::IpAddr;
 
@@ -17,10 +17,11 @@ pub const UNKNOWN: &str = "unknown";
 /// physical machine.
 pub const NONE: &str = "none";
 
-/// Value that a record holds in place of a server's setting that may be a secret.
+/// Text that a record holds in place of the value of a server's setting that may be a secret.
 pub const HIDDEN_SETTING: &str = "hidden";
 
-/// Value of a server's setting that was not changed.
+/// Value that a comparison of records uses for a server's setting that nobody has set. A record
+/// itself lists only the settings that somebody has set.
 pub const DEFAULT_SETTING: &str = "default";
 
 /// Name of the setting that holds the product and version of a server. Every driver reports it.
@@ -48,8 +49,8 @@ pub const NETWORK: &str = "network.";
 /// `assay calibrate`.
 pub const CALIBRATION: &str = "calibration.";
 
-/// Prefix of the names of facts about a server. For a named target, the name of the target comes
-/// before it.
+/// Prefix of the names of facts about a server. For a named target, the name of the target and a
+/// dot come before this prefix.
 pub const DATABASE: &str = "database.";
 
 /// Defines, for each subject, a module with the names of its facts as constants.
@@ -76,8 +77,8 @@ macro_rules! facts {
 }
 
 facts! {
-    /// Facts about this program and its arguments. Of these, only the label is in the table of
-    /// settings.
+    /// Facts about this program and its arguments. Of these, only the label is in the record's
+    /// table of settings; the header of the record has the others.
     assay {
         COMMAND "assay.command" "command line";
         COMMIT "assay.commit" "commit that the program was built from";
@@ -240,23 +241,25 @@ pub fn calibration_of_server(server: &str, figure: &str) -> String {
     format!("{CALIBRATION}{server}.{figure}")
 }
 
-/// Returns true if a setting in a record describes the environment of the run: the machine, the
-/// network, the calibration or a server. Settings that drivers report, such as [`SERVER`], do not
-/// count, nor do those about the program, the load generator and the observation.
+/// Returns true if a name in a record's table of settings is a fact about the environment of the
+/// run: the machine, the network, the calibration, or a server (prefix [`DATABASE`]). Server
+/// settings without this prefix, such as [`SERVER`], do not count, nor do facts about the program,
+/// the load generator and the observation.
 pub fn is_environment_fact(name: &str) -> bool {
     [HOST, NETWORK, CALIBRATION].iter().any(|begin| name.starts_with(begin))
         || of_database(name).is_some()
 }
 
-/// Removes [`DATABASE`] and the name of the target from the name of a fact about a server. `None`
-/// if the fact is not about a server.
+/// Removes [`DATABASE`], and the name of the target before it, from the name of a fact about a
+/// server. Returns the rest; `None` if the fact is not about a server.
 pub fn of_database(name: &str) -> Option<&str> {
     let of_named = || name.split_once('.')?.1.strip_prefix(DATABASE);
     name.strip_prefix(DATABASE).or_else(of_named)
 }
 
-/// Removes one of the prefixes in [`database`] from the name of a fact about a server. Returns the
-/// rest, such as the name of a setting; `None` if the name does not have this prefix.
+/// Removes `prefix`, one of the prefixes in [`database`], from the name of a fact about a server of
+/// any target. Returns the rest, such as the name of a setting; `None` if the name does not have
+/// this prefix.
 pub fn database_rest<'n>(name: &'n str, prefix: &str) -> Option<&'n str> {
     of_database(name)?.strip_prefix(prefix.strip_prefix(DATABASE)?)
 }
@@ -298,7 +301,7 @@ pub enum NetworkPath {
     RemoteV4,
     /// An IPv6 network.
     RemoteV6,
-    /// Unknown, because the server's name could not be resolved.
+    /// Unknown, because no address was found for the server's name.
     Unknown,
 }
 
@@ -333,12 +336,13 @@ impl NetworkPath {
         }
     }
 
-    /// Returns the path to `server`, given the address `local` of this machine from which packets
-    /// to the server leave.
+    /// Returns the path to the address `server`. `local` is the address of this machine from which
+    /// packets to the server leave; `None` if it is unknown.
     pub fn between(local: Option<IpAddr>, server: IpAddr) -> NetworkPath {
         let server = server.to_canonical();
         match server {
-            _ if server.is_loopback() => NetworkPath::Loopback,
+            // The kernel connects the unspecified address over loopback.
+            _ if server.is_loopback() || server.is_unspecified() => NetworkPath::Loopback,
             _ if local.map(|local| local.to_canonical()) == Some(server) => NetworkPath::SameHost,
             IpAddr::V4(_) => NetworkPath::RemoteV4,
             IpAddr::V6(_) => NetworkPath::RemoteV6,
@@ -367,6 +371,8 @@ mod tests {
             assert_eq!(found, expected, "{server}");
         };
         check(None, "127.8.8.8", NetworkPath::Loopback);
+        check(Some("127.0.0.1"), "0.0.0.0", NetworkPath::Loopback);
+        check(Some("::1"), "::", NetworkPath::Loopback);
         check(Some("10.0.0.1"), "::ffff:127.0.0.1", NetworkPath::Loopback);
         check(Some("10.0.0.1"), "10.0.0.1", NetworkPath::SameHost);
         check(Some("10.0.0.1"), "10.0.0.2", NetworkPath::RemoteV4);

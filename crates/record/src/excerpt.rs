@@ -1,16 +1,19 @@
 //! Excerpts: small tables of text in a record. They are shown to readers; nothing is computed from
 //! them.
 
-/// Maximum number of characters in a value.
+/// Maximum number of characters in a title or value of an excerpt of columns, rows or results. A
+/// longer text is cut, and `…` is appended.
 const LONGEST_VALUE: usize = 80;
 
-/// Maximum number of characters in a statement.
+/// Maximum number of characters in a title or value of any other excerpt: of statements, indexes or
+/// reasons.
 const LONGEST_STATEMENT: usize = 400;
 
 /// Maximum number of rows in an excerpt, except in [`ExcerptKind::Results`].
 pub const MOST_EXCERPT_ROWS: usize = 100;
 
-/// Maximum number of rows in [`ExcerptKind::Results`]. Each returned value takes one row.
+/// Maximum number of rows in [`ExcerptKind::Results`]. Each returned value and each remark takes
+/// one row.
 const MOST_RESULT_LINES: usize = 500;
 
 /// Maximum number of columns in an excerpt.
@@ -19,7 +22,7 @@ const MOST_COLUMNS: usize = 50;
 /// A small table of text about a job or a loaded table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
-    /// Name of the job, the part of a mix, or the table that is described.
+    /// Name of the job, of the part of a mix, or of the table that the excerpt describes.
     pub subject: String,
     /// Kind of the table's content.
     pub kind: ExcerptKind,
@@ -42,8 +45,9 @@ pub enum ExcerptKind {
     Unreadable,
     /// An example of each statement of a job, with literals in place of placeholders.
     Examples,
-    /// The values and remarks that the examples of a job returned. The columns are: the number of
-    /// the statement, the row, the column, and the value.
+    /// The values that the examples of a job returned, and remarks, such as the reason why an
+    /// example was not executed. The columns are: the number of the statement, the row, the column,
+    /// and the value or remark.
     Results,
 }
 
@@ -97,8 +101,8 @@ impl ExcerptKind {
 }
 
 impl Excerpt {
-    /// Returns the excerpt after `hide` has removed secrets from each text, and titles, values,
-    /// rows and columns have been cut to the limits of a record.
+    /// Returns the excerpt as a record may hold it: without the secrets that `hide` removes from a
+    /// text, and with titles, values and the numbers of rows and columns cut to their limits.
     pub fn limit(self, hide: impl Fn(&str) -> String) -> Excerpt {
         let Excerpt { subject, kind, titles, rows } = self;
         // Secrets are removed before a text is cut. Otherwise the beginning of a secret could

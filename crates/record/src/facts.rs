@@ -1,5 +1,5 @@
-//! Facts about a run as a whole, rather than about single requests: known before the run, during
-//! it, or at its end.
+//! Facts about a run as a whole, rather than about single requests. They become known before the
+//! run, during the run, or at its end.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -32,7 +32,8 @@ pub struct Header {
     pub command: String,
     /// The name of the workload file, which is also its path in the list of input files.
     pub workload: String,
-    /// The plan as text, in the form that `assay check` prints.
+    /// The plan as text, in the form that `assay check` prints; without secrets, and without a
+    /// teardown that the run leaves out.
     pub plan: String,
     /// Length of the warm-up, which is recorded and excluded from the results.
     pub warmup: Nanos,
@@ -55,25 +56,30 @@ impl Header {
 pub struct JobHeader {
     /// The name: `SECTION` of a job, `MIX/SECTION` of a part, `JOB@ADDRESS` of a job at one server.
     pub name: String,
-    /// The kind. For a part, or a job at one server, it includes the account of the whole job.
+    /// The kind. The kind of a part, or of a job at one server, includes the account of the whole
+    /// job.
     pub kind: AccountKind,
     /// The model: `open`, `queue`, `partly-open`, `closed`, `timetable`, `replay` or `node`.
     pub model: String,
-    /// The arrival process, if there is one: `poisson` or `uniform`.
+    /// The arrival process: `poisson` or `uniform`. `None` for closed jobs, replays, recorded times
+    /// and jobs at one server.
     pub arrival: Option<String>,
-    /// Number of requests per second that the schedule offers, on average if the rate varies;
-    /// `None` if the rate is not known in advance.
+    /// Number of requests per second that the schedule offers while the job is active, on average
+    /// over the window if the rate varies. `None` if the rate is not known in advance, and for a
+    /// job at one server.
     pub offered_per_s: Option<f64>,
-    /// Configured number of connections, if any.
+    /// Number of connections with which the job is to begin; 0 for a part, `None` for a job at one
+    /// server.
     pub connections_asked: Option<u32>,
-    /// Texts of the statements. The cells of the account have one histogram for each.
+    /// Texts of the statements; empty for a mix and for a job at one server. The cells of the
+    /// account have one histogram for each statement.
     pub statements: Vec<String>,
 }
 
 /// The kind of an account of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AccountKind {
-    /// A whole job, including its parts and its servers.
+    /// A whole job, with the requests of all its parts and at all servers of its target.
     Job,
     /// A part of a mix.
     Part {
@@ -92,7 +98,7 @@ pub enum AccountKind {
 }
 
 impl AccountKind {
-    /// The model of a job at one server.
+    /// The model in the [`JobHeader`] of a job at one server.
     pub const NODE_MODEL: &str = "node";
 }
 
@@ -118,8 +124,8 @@ impl Pace {
     }
 }
 
-/// The URL of a target as text, without its password. It comes from a parsed [`Target`] or from the
-/// text in a record. Empty if there is no target.
+/// The URL of a target as text, without its password. It comes from a parsed [`Target`] or from a
+/// record. Empty if the run does not use its main target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetText(String);
 
@@ -134,8 +140,7 @@ impl TargetText {
         &self.0
     }
 
-    /// Wraps a text that was read from a record, because records contain only URLs without
-    /// passwords.
+    /// Wraps a URL that was read from a record. Records contain only URLs without passwords.
     pub fn recorded(text: String) -> TargetText {
         TargetText(text)
     }
@@ -170,8 +175,9 @@ pub struct RunFacts {
     pub notes: Vec<Note>,
     /// Excerpts of statements and tables, sorted by subject and kind.
     pub excerpts: Vec<Excerpt>,
-    /// True if the record contains the text of the workload file and of every other file that was
-    /// read before the run, and all of them are in one folder or below it.
+    /// True if the record contains the text of the workload file and of every other regular file
+    /// that was read before the run, and all these files are in the folder of the workload file or
+    /// below it.
     pub keeps_files: bool,
 }
 
@@ -189,13 +195,14 @@ pub struct End {
 /// The reason for the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndKind {
-    /// The duration has passed, or every job has executed all of its requests.
+    /// The duration has passed, or every job has ended by itself: it has executed all of its
+    /// requests, or reached its `stop`.
     Completed,
     /// The user interrupted the run.
     Interrupted,
-    /// An error ended the run.
+    /// An error of a job or part with `on-error = stop` ended the run.
     StoppedByError,
-    /// The target became unreachable and did not answer again until the end.
+    /// A target became unreachable and did not answer again until the end.
     TargetLost,
     /// The record could not be written any further.
     RecorderFailed,
@@ -285,10 +292,10 @@ pub struct Load {
     pub table: String,
     /// Calendar time at which the load started.
     pub started: WallTime,
-    /// Duration of the load so far.
+    /// Time from the start of the load to the latest commit so far.
     pub length: Nanos,
     /// Number of rows committed so far.
     pub rows: u64,
-    /// Number of bytes of values sent so far.
+    /// Number of bytes in which the committed rows were sent.
     pub bytes: u64,
 }

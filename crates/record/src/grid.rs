@@ -6,12 +6,12 @@ use base::Nanos;
 /// warm-up takes 2.5 s, for example, the first interval is half a second long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
-    /// Time in nanoseconds by which the first interval is shorter than a second: a whole second
-    /// that ends with the first interval would begin this long before time zero.
+    /// Time in nanoseconds by which the first interval is shorter than a second. A full second with
+    /// the same end would begin this long before time zero.
     pad: u64,
     warmup: Nanos,
-    /// Number of seconds per histogram row. It is 0 for a run of unknown length, whose rows become
-    /// longer as the run continues.
+    /// Number of intervals per histogram row. It is 0 for a run of unknown length, whose rows
+    /// become longer as the run continues.
     row_seconds: u32,
 }
 
@@ -20,8 +20,9 @@ pub type Interval = u32;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Maximum number of histogram rows that cover one second each. They cover two hours; in longer
-/// runs, a row covers more than one interval.
+/// Longest run, in seconds, in which each histogram row covers one second: two hours. In a longer
+/// run of known length, every row covers several intervals. In a run of unknown length, the rows
+/// after the first two hours of the window do.
 const ROWS_OF_ONE_SECOND: u32 = 7_200;
 
 impl Grid {
@@ -91,12 +92,12 @@ impl Grid {
         self.start(self.next_row(interval)).saturating_sub(self.start(self.row(interval)))
     }
 
-    /// Returns the length of a histogram row, in intervals. The row contains the interval that is
-    /// `into_window` intervals after the start of the window.
+    /// Returns the length, in intervals, of the histogram row that contains the interval
+    /// `into_window` intervals after the first interval of the window.
     fn intervals_in_row(&self, into_window: u32) -> u32 {
         match (self.row_seconds, into_window / ROWS_OF_ONE_SECOND) {
-            // If the end is not known, rows have 1 s in the first two hours, 2 s up to four hours,
-            // 4 s up to eight hours, and so on.
+            // If the end is not known, rows are 1 s long in the first two hours of the window, 2 s
+            // until four hours, 4 s until eight hours, and so on.
             (0, 0) => 1,
             (0, doublings) => 2 << doublings.ilog2(),
             (length, _) => length,

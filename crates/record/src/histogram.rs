@@ -1,4 +1,4 @@
-//! The histograms of a job.
+//! The histograms of a job, of a part of a mix, or of a job at one server.
 
 use base::{Nanos, StatementId};
 use hdrhistogram::Histogram;
@@ -6,7 +6,8 @@ use hdrhistogram::Histogram;
 use crate::kind::{HIGHEST, Kind};
 use crate::times::Times;
 
-/// The histograms of one job in one interval.
+/// The histograms of one account (a job, a part of a mix, or a job at one server), for some of its
+/// requests and arrivals.
 #[derive(Clone, Debug)]
 pub struct Histograms {
     response: Times,
@@ -19,7 +20,7 @@ pub struct Histograms {
 }
 
 impl Histograms {
-    /// Creates empty histograms for a job with this many statements.
+    /// Creates empty histograms for an account with this many statements.
     pub fn new(statements: u16) -> Histograms {
         Histograms {
             response: Times::new(Kind::Response),
@@ -34,7 +35,8 @@ impl Histograms {
         }
     }
 
-    /// Counts a time. Returns 1 if the time is beyond [`HIGHEST`], otherwise 0.
+    /// Counts a time. Returns the number of overflows: 1 if the time exceeds [`HIGHEST`], otherwise
+    /// 0.
     #[inline]
     pub(crate) fn record(&mut self, kind: Kind, time: Nanos) -> u64 {
         self.times_mut(kind).record(time.0);
@@ -78,14 +80,14 @@ impl Histograms {
         self.iter().all(|(_, times)| times.is_empty())
     }
 
-    /// Adds the histograms of the same job from another interval or lane.
+    /// Adds the histograms of the same account from another interval or lane.
     pub fn merge(&mut self, other: &Histograms) {
         for (kind, times) in other.iter() {
             self.times_mut(kind).merge(times);
         }
     }
 
-    /// Returns the histogram of the given kind.
+    /// Returns the times of the given kind, converted to the type of the `hdrhistogram` crate.
     pub fn of(&self, kind: Kind) -> Histogram<u32> {
         self.times(kind).to_histogram(kind)
     }

@@ -9,8 +9,8 @@ pub const LONGEST_KEPT_TEXT: u64 = 1_000_000;
 /// input of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputFile {
-    /// The path relative to the folder of the first file; absolute if the file is outside that
-    /// folder.
+    /// The path relative to the folder of the workload or experiment file; absolute if the file is
+    /// outside that folder.
     pub path: String,
     /// Size of the file, in bytes.
     pub bytes: u64,
@@ -22,8 +22,8 @@ pub struct InputFile {
 }
 
 impl InputFile {
-    /// Returns true if the file is in the folder of the first file, or in a folder below it. The
-    /// path may come from a record that is not trusted.
+    /// Returns true if the file is in the folder of the workload or experiment file, or in a folder
+    /// below it. The path may come from an untrusted record, so `..` and `.` are not accepted.
     pub fn is_inside(&self) -> bool {
         let is_normal = |part: Component<'_>| matches!(part, Component::Normal(_));
         !self.path.is_empty() && Path::new(&self.path).components().all(is_normal)

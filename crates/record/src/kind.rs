@@ -6,7 +6,8 @@ use hdrhistogram::Histogram;
 /// The quantity that a histogram counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// Response time of completed requests and of timeouts, and the age of unsent requests.
+    /// Response time of completed requests and of timeouts; for unsent requests, the time from the
+    /// intended start until they were given up.
     Response,
     /// Service time of completed requests and timeouts.
     Service,
@@ -17,14 +18,15 @@ pub enum Kind {
     SendLag,
     /// Response time of requests that ended in an error other than a timeout.
     Error,
-    /// Time between two successive arrivals of a scheduled job, as one lane noticed them.
+    /// Time between two successive arrivals of a job with a schedule or a log, as one lane noticed
+    /// them.
     Gap,
     /// Service time of one statement.
     Statement(StatementId),
 }
 
 impl Kind {
-    /// The kinds that every job has.
+    /// The kinds that every account has, even one without statements.
     pub const OF_A_JOB: [Kind; 6] =
         [Kind::Response, Kind::Service, Kind::Wait, Kind::SendLag, Kind::Error, Kind::Gap];
 
@@ -66,8 +68,8 @@ impl Kind {
     }
 }
 
-/// The longest time that a histogram can count. A longer time is counted as this time, and as an
-/// overflow.
+/// The longest time that a histogram can count: one hour. A longer time is counted as this time.
+/// For a time of a request or a statement, an overflow is counted as well.
 pub const HIGHEST: Nanos = Nanos::from_secs(3_600);
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! The ledger of one lane, in which every request is opened and settled.
 //!
-//! The ledger is on the measured path: it belongs to one lane, takes no lock, and allocates nothing
-//! once its cells have circulated through the [`Outlet`]. A request that starts and ends in the
-//! current interval is counted in the cell of that interval. Any other request is stored in a
-//! [`LateBatch`], and the recorder counts it.
+//! The ledger is on the measured path: it belongs to one lane and takes no lock. Once its cells
+//! have circulated through the [`Outlet`], it allocates nothing for a request. A request whose
+//! intended start and end are in the current interval is counted in the cell of that interval. Any
+//! other request is stored in a [`LateBatch`], and the recorder counts it.
 
 use base::{AccountId, Nanos, Stamp};
 
@@ -72,11 +72,12 @@ pub struct RequestEnd<'a> {
     pub done: Stamp,
     /// Numbers of rows, bytes and retries of the request.
     pub work: RequestWork,
-    /// Service times of the statements, in order, up to the one that ended the request with an
-    /// error. [`UNANSWERED`] stands for a statement that failed without ending the request.
+    /// Service times of the statements of the last attempt, in order. A statement that ended the
+    /// request with an error has none, nor have the statements after it. [`UNANSWERED`] stands for
+    /// a statement that failed without ending the request.
     pub statements: &'a [Nanos],
-    /// The account of the job at the server that received the request; `None` unless the target has
-    /// several servers.
+    /// The account of the job at the server that received the request; `None` if no byte was sent,
+    /// or if the target has only one server.
     pub node: Option<AccountId>,
 }
 
@@ -119,9 +120,9 @@ pub struct Ledger<O> {
     outlet: O,
 }
 
-/// The end of the schedule. The ends of requests from this instant on are counted in later
-/// intervals, even if the schedule ends in the middle of an interval. A window that ends with the
-/// schedule therefore counts exactly the requests that end within the window.
+/// The end of the schedule. A request that ends at this instant or later is counted as ended in an
+/// interval after that of the schedule's end, even if the schedule ends in the middle of an
+/// interval. A window that ends with the schedule therefore counts exactly the ends within it.
 #[derive(Clone, Copy, Debug)]
 struct ScheduleEnd {
     end: Stamp,
@@ -139,8 +140,8 @@ struct AccountCounting {
 }
 
 impl<O: Outlet> Ledger<O> {
-    /// Creates a ledger that begins at time zero. `statements` has the number of statements of each
-    /// account.
+    /// Creates a ledger that begins at `zero`, the time zero of the run. `statements` has the
+    /// number of statements of each account.
     pub fn new(lane: u16, zero: Stamp, grid: Grid, statements: &[u16], mut outlet: O) -> Ledger<O> {
         let accounts = statements
             .iter()
@@ -171,8 +172,9 @@ impl<O: Outlet> Ledger<O> {
         }
     }
 
-    /// Sets the end of the schedule. The ends of requests from this instant on are counted in later
-    /// intervals. [`Stamp::NEVER`] means that the schedule has no end.
+    /// Sets the end of the schedule, or moves it. A request that ends at `end` or later is counted
+    /// as ended in an interval after that of `end`. [`Stamp::NEVER`] means that the schedule has no
+    /// end.
     pub fn end_at(&mut self, end: Stamp) {
         self.schedule_end = (end != Stamp::NEVER).then(|| {
             let last = Nanos(end.since(self.zero).0.saturating_sub(1));
@@ -196,7 +198,8 @@ impl<O: Outlet> Ledger<O> {
         Request { job, part: None, number, intended, noticed }
     }
 
-    /// Records the time between the two latest arrivals of a job, as this lane noticed them.
+    /// Records the time between the two latest arrivals of a job, as this lane noticed them, in the
+    /// cell of the current interval.
     #[inline]
     pub fn record_gap(&mut self, job: AccountId, gap: Nanos) {
         self.accounts[job.index()].cell.tally.histograms.record(Kind::Gap, gap);
@@ -224,7 +227,8 @@ impl<O: Outlet> Ledger<O> {
         }
     }
 
-    /// Settles a request that has ended.
+    /// Settles a request that has ended: counts it for its job, for its part of a mix, and for the
+    /// server that received it, and adds its row to the op-log.
     #[inline]
     pub fn settle(&mut self, request: Request, end: RequestEnd<'_>) -> Settled {
         let Request { job, part, number, intended, noticed } = request;
@@ -286,8 +290,9 @@ impl<O: Outlet> Ledger<O> {
         }
     }
 
-    /// Delivers all intervals before the one that contains `now`, with the current gauges of the
-    /// jobs. Must be called once per interval, even if nothing has happened.
+    /// Delivers the cells of all intervals before the one that contains `now`, if they have not
+    /// been delivered yet, and the current gauges of the jobs. Must be called once per interval,
+    /// even if nothing has happened.
     pub fn close_interval(&mut self, now: Stamp, gauges: impl FnOnce() -> Vec<Gauge>) {
         let interval = self.grid.interval(now.since(self.zero));
         if interval > self.current {
@@ -387,8 +392,8 @@ impl<O: Outlet> Ledger<O> {
 }
 
 /// Returns the number of failed statements of a request: the one that ended the request, if any,
-/// and those that failed without ending it; at least 1 if the request failed. `of` is the number of
-/// all its statements.
+/// and those that failed without ending it. At least 1 for a request that ended in an error, and 0
+/// for any other. `of` is the number of all statements of the request.
 fn failed_statements(outcome: &Outcome, answers: &[Nanos], of: u16) -> u32 {
     if !matches!(outcome, Outcome::Failed(_)) {
         return 0;

@@ -1,18 +1,20 @@
 //! The vocabulary of measurements, without I/O.
 //!
-//! A lane's [`Ledger`] opens a [`Request`] when it comes due and settles it when it ends. The
-//! counts and histograms of one second form a [`Cell`], which is delivered once per interval
-//! through an [`Outlet`]. `archive` writes and reads the file that holds them.
+//! A lane is one thread's part of a run. Its [`Ledger`] opens a [`Request`] when the request comes
+//! due, and settles the request when it ends. The counts and histograms of a job in one interval
+//! form a [`Cell`], which the lane delivers to the recorder through an [`Outlet`]. The crate
+//! `archive` writes and reads the file that holds these measurements.
 //!
 //! In addition to the requests, a record has observations of [`ObservedComponent`]s, and facts
 //! about the run: its [`Header`], its [`Event`]s, its [`End`], [`Excerpt`]s of its statements and
-//! tables, and facts with the names in [`environment`]. The observations are [`metric`]s, from one
-//! table for samplers and judgements. [`Thinning`] merges the observations of a long run, each by
-//! the [`SampleKind`] of its series.
+//! tables, and facts with the names in [`environment`]. The observations are values of [`metric`]s,
+//! which one table defines for samplers and checks, and of the servers' own [`statistic`]s.
+//! [`Thinning`] merges the observations of a long run; the [`SampleKind`] of a series says how.
 //!
 //! The invariants of this crate: every scheduled request has an outcome ([`Balance`]), quantiles
-//! come from merged histograms ([`Histograms::merge`]), and an answer counts at the *intended*
-//! start of its request ([`RequestTimestamps`], [`Grid`]).
+//! come from merged histograms ([`Histograms::merge`]), and the outcome and the times of a request
+//! count in the interval of its *intended* start ([`RequestTimestamps`], [`Grid`]). Only
+//! [`EndCounts`] count a request in the interval of its end.
 
 mod balance;
 mod component;

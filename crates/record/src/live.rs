@@ -14,30 +14,32 @@ pub struct LiveState {
     pub interval: Interval,
     /// Time from time zero to the end of the interval.
     pub at: Nanos,
-    /// The jobs in the order of the plan.
+    /// The accounts: jobs and their parts in the order of the plan, then jobs at single servers.
     pub jobs: Vec<LiveJob>,
 }
 
-/// The figures of a job for the last complete interval.
+/// The figures of a job, of a part of a mix, or of a job at one server, for the last complete
+/// interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiveJob {
     /// Number of requests per second that came due in the interval.
     pub offered_per_s: f64,
-    /// Number of requests per second that were completed in the interval.
+    /// Number of requests per second that were answered without an error in the interval, whenever
+    /// they came due.
     pub achieved_per_s: f64,
-    /// Median response time in the histogram row that contains the interval; `None` if the row has
-    /// no response time.
+    /// Median response time of the requests whose intended start lies in the histogram row of the
+    /// interval (one second, or longer in long runs); `None` if the row has no response time.
     pub p50: Option<Nanos>,
     /// 99th percentile of the same response times.
     pub p99: Option<Nanos>,
-    /// Number of errors since time zero.
+    /// Number of errors since time zero, accepted ones included.
     pub errors: u64,
-    /// Numbers of requests in flight, of waiting requests and of connections; `None` unless every
-    /// lane has reported them.
+    /// Numbers of requests in flight, of waiting requests and of connections at the end of the
+    /// interval. `None` for a job at one server, or if an active lane has not reported them.
     pub gauge: Option<Gauge>,
-    /// Numbers of requests, rows and bytes since time zero.
+    /// Numbers of requests, rows and bytes since time zero, by intended start.
     pub counts: Counts,
-    /// Response times since time zero, if they are requested.
+    /// Response times since time zero; `None` unless the display has requested them.
     pub response: Option<Box<TimeBuckets>>,
 }
 

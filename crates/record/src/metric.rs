@@ -1,9 +1,10 @@
 //! The metrics of observed components: one table with the name, unit and kind of each.
 //!
 //! Samplers write the metrics and checks look them up by these constants, so a misspelt name does
-//! not compile. Metrics whose names come from a server (waits, tables, the server's own statistics)
-//! are not in the table: see [`ComponentKind::has_own_names`], and [`crate::statistic`] for the
-//! statistics that are judged. The list in `docs/record.md` is generated from [`GROUPS`].
+//! not compile. Metrics whose names come from a server, such as waits and the server's own
+//! statistics, are not in the table. [`ComponentKind::has_own_names`] lists their components, and
+//! [`crate::statistic`] has the statistics that checks use. The list in `docs/record.md` is
+//! generated from [`GROUPS`].
 
 use crate::component::{ComponentKind, MeasuredSide};
 
@@ -12,7 +13,7 @@ use crate::component::{ComponentKind, MeasuredSide};
 pub struct ObservedMetric {
     /// Name of the metric in records.
     pub name: &'static str,
-    /// Unit of the values; empty for a fraction or a count.
+    /// Unit of the values, such as `s` or `connections`; empty for a fraction or an identifier.
     pub unit: &'static str,
     /// Behaviour of the values over time.
     pub kind: MetricKind,
@@ -166,8 +167,8 @@ metrics! {
         SPEED Gauge "speed" "bytes/s" "speed of the link, if known";
     }
 
-    /// Metrics of the processes of either side: of this process or of the observed program, and of
-    /// all processes of the database on this host.
+    /// Metrics of the processes of either side. One side is this process or the observed program;
+    /// the other is all processes of the database on this host.
     processes "`generator`, `server`" {
         PROCESSES Gauge "processes" "processes"
             "processes of the load generator (or of the observed program), or of the database on \
@@ -204,7 +205,8 @@ metrics! {
         PROXIES Gauge "proxies" "processes"
             "processes that accept the target's connections and have the name of a proxy \
              (pgbouncer, pgpool, odyssey, pgcat, ProxySQL, MaxScale, MySQL Router, HAProxy, Envoy, \
-             nginx) or a tunnel (ssh, socat, stunnel, docker-proxy, rootlessport)";
+             nginx, Toxiproxy) or a tunnel (ssh, socat, stunnel, kubectl, docker-proxy, \
+             rootlessport), or whose connections lead to a database or such a proxy on this host";
     }
 
     /// Metrics of the database's processes behind a proxy.
@@ -282,7 +284,7 @@ metrics! {
             "time in which some task of the group lacked memory, if that is limited (version 2)";
     }
 
-    /// Metrics of the database's sessions, as sums over all samples of the sessions.
+    /// Metrics of the database's sessions. The counters are sums over all samples of the sessions.
     sessions "`sessions`" {
         SAMPLES Counter "looks" "looks"
             "samples of the database's sessions (10 per second); other counters divided by this \
@@ -354,15 +356,15 @@ metrics! {
     }
 }
 
-/// Metric of [`ComponentKind::Waits`] for sessions that do not wait.
+/// Metric of [`ComponentKind::Waits`] for active sessions that do not wait.
 pub const RUNNING: &str = "cpu";
 
-/// Metrics of [`ComponentKind::Waits`] for sessions that wait for data from their clients: the
-/// first for PostgreSQL, the second for MySQL and MariaDB.
+/// Metrics of [`ComponentKind::Waits`] for active sessions that wait for data from their clients:
+/// the first for PostgreSQL, the second for MySQL and MariaDB.
 pub const CLIENT_READ: [&str; 2] = ["Client:ClientRead", "Client:read"];
 
-/// Metrics of [`ComponentKind::Waits`] for sessions whose clients do not read their answers: the
-/// first for PostgreSQL, the second for MySQL and MariaDB.
+/// Metrics of [`ComponentKind::Waits`] for active sessions whose answers wait until the client
+/// reads them: the first for PostgreSQL, the second for MySQL and MariaDB.
 pub const CLIENT_WRITE: [&str; 2] = ["Client:ClientWrite", "Client:write"];
 
 /// Metric of [`ComponentKind::Background`] for the work of a checkpoint.
@@ -371,12 +373,13 @@ pub const CHECKPOINT: &str = "checkpoint";
 /// Metric of [`ComponentKind::Background`] for a base backup.
 pub const BASE_BACKUP: &str = "base backup";
 
-/// Beginnings of the metrics of [`ComponentKind::Background`] for work on a table that PostgreSQL
-/// starts on its own.
+/// First words of the metrics of [`ComponentKind::Background`] for maintenance of a table that
+/// PostgreSQL starts on its own.
 pub const AUTOVACUUM: [&str; 2] = ["autovacuum", "autoanalyze"];
 
-/// Returns the metrics of a kind of component, in two lists, the second of which is usually empty.
-/// Both are empty for a kind whose metrics have names that come from a server.
+/// Returns the metrics of a kind of component, in two lists. The second has the metrics that only
+/// one side of a measurement has, and is empty for most kinds. Both lists are empty for a kind
+/// whose metrics have names that come from a server.
 pub fn metrics_of(kind: &ComponentKind) -> [&'static [ObservedMetric]; 2] {
     match kind {
         ComponentKind::Lane(_) => [lane::ALL, &[]],
@@ -404,7 +407,7 @@ pub fn metrics_of(kind: &ComponentKind) -> [&'static [ObservedMetric]; 2] {
 }
 
 impl ObservedMetric {
-    /// Returns true if this is a metric of the given kind of component.
+    /// Returns true if the given kind of component has a metric of this name.
     pub fn belongs_to(self, kind: &ComponentKind) -> bool {
         metrics_of(kind).into_iter().flatten().any(|metric| metric.name == self.name)
     }

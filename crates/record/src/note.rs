@@ -7,8 +7,7 @@ use base::{WallTime, is_terminal_control};
 
 /// A note about a record: a remark of the program, or a note that a reviewer added later.
 ///
-/// Notes that were read from a record may contain any text, because the record may not be
-/// trustworthy.
+/// A note that was read from a record may contain any text, because the record may be untrusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     /// Time at which the note was added.
@@ -24,15 +23,15 @@ pub struct Note {
 pub enum NoteError {
     /// The text is empty or contains only white space.
     Empty,
-    /// The text is too long.
+    /// The text is longer than [`Note::LONGEST_TEXT`].
     TooLong {
         /// Number of characters of the text.
         characters: usize,
     },
-    /// The text has control characters, which a terminal would act on.
+    /// The text has characters on which a terminal would act.
     Control,
-    /// The name of the author is empty or too long, or has control characters, which a terminal
-    /// would act on.
+    /// The name of the author is empty, is longer than [`Note::LONGEST_AUTHOR`], or has characters
+    /// on which a terminal would act.
     Author,
 }
 
@@ -43,12 +42,12 @@ impl Note {
     /// Maximum length of the name of a note's author, in characters.
     pub const LONGEST_AUTHOR: usize = 100;
 
-    /// Creates a reviewer's note. The text becomes one paragraph: each run of white space becomes
-    /// one space, also in the name of the author.
+    /// Creates a reviewer's note. In the text and in the name of the author, each run of white
+    /// space becomes one space, so the text becomes one paragraph.
     ///
     /// # Errors
-    /// The text or the name of the author is empty or too long, or has control characters, which a
-    /// terminal would act on.
+    /// The text or the name of the author is empty or too long, or has characters on which a
+    /// terminal would act.
     pub fn by(author: &str, text: &str, at: WallTime) -> Result<Note, NoteError> {
         let text = paragraph(text);
         match text.chars().count() {

@@ -34,12 +34,14 @@ pub trait OpSink {
 /// The format of an op-log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpFormat {
-    /// A header and all columns; times are in µs with three decimals. The file must not exist.
+    /// A header and one row per request with all columns; times are in µs since time zero, with
+    /// three decimals. The file must not exist yet.
     Csv,
-    /// The format of dbbench's `--query-stats-file`, without a header. The columns are the job, the
-    /// time from time zero to the intended start and the response time (both in whole µs), the
-    /// rows, and the number of failed statements. Requests that were rejected or left unsent have
-    /// no row, because no query was sent for them. An existing file is overwritten.
+    /// The format of dbbench's `--query-stats-file`, without a header. The columns are the name of
+    /// the job or part, the time from time zero to the intended start and the response time (both
+    /// in whole µs), the number of returned or affected rows, and the number of failed statements.
+    /// Requests that were rejected or left unsent are not in the file. An existing file is
+    /// overwritten.
     DbbenchStats,
 }
 
@@ -55,7 +57,8 @@ impl OpFormat {
         }
     }
 
-    /// Returns the name of the option that requests an op-log in this format.
+    /// Returns the name of the command-line option that requests an op-log in this format, without
+    /// its dashes.
     pub fn option(self) -> &'static str {
         match self {
             OpFormat::Csv => "op-log",
@@ -77,16 +80,18 @@ impl OpFormat {
 pub struct OpLogReport {
     /// Format of the file.
     pub format: OpFormat,
-    /// Number of rows in the file.
+    /// Number of rows in the file, without the header.
     pub rows: u64,
-    /// Number of rows that were dropped.
+    /// Number of rows that are missing in the file: the writer could not keep up, or could no
+    /// longer write.
     pub dropped: u64,
     /// Reason why the file could not be written to the end; `None` if it could.
     pub failure: Option<String>,
 }
 
 impl OpLogReport {
-    /// Returns a sentence about the missing rows of the file; `None` if no rows are missing.
+    /// Returns a sentence about the missing rows of the file; `None` if no rows are missing and the
+    /// file was written to the end.
     pub fn loss(&self) -> Option<String> {
         let OpLogReport { format, rows, dropped, failure } = self;
         if *dropped == 0 && failure.is_none() {

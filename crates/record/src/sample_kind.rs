@@ -1,4 +1,5 @@
-//! Kinds of samples. The kind decides which value represents several samples that are merged.
+//! Kinds of samples. When several samples are merged, their kind decides which value represents
+//! them.
 
 use crate::component::{ComponentKind, ObservedComponent};
 use crate::facts::Series;
@@ -12,17 +13,19 @@ pub enum SampleKind {
     Gauge,
     /// A sum that only grows, unless it is reset.
     Counter,
-    /// A value that may rise and fall; only its changes matter.
+    /// A value at an instant of which only the changes matter; it may rise and fall. The last value
+    /// represents several.
     Drift,
     /// The length of an event. The longest event represents several.
     Longest,
-    /// A number whose mean has no meaning, such as an identifier.
+    /// A number whose mean has no meaning, such as an identifier. The last value represents
+    /// several.
     Label,
 }
 
 impl SampleKind {
-    /// Returns the kind of the samples of a series, by the name of the series. A series with an
-    /// unknown name is a label. If labels are merged, the last one is retained.
+    /// Returns the kind of the samples of a series, by the names of its component and its metric.
+    /// If one of them is unknown, the samples are labels.
     pub fn of(series: &Series) -> SampleKind {
         let component = ObservedComponent::parse(&series.component);
         component.map_or(SampleKind::Label, |it| SampleKind::of_metric(&it.kind, &series.metric))
@@ -47,7 +50,8 @@ impl SampleKind {
     }
 }
 
-/// Returns true if a gauge is a point in time or an age, whose mean would have no meaning.
+/// Returns true if the values of a gauge are points in time or ages, whose mean would have no
+/// meaning.
 fn is_instant(metric: &metric::ObservedMetric) -> bool {
     [metric::database::COUNTED_SINCE, metric::database::COUNTED_FOR].contains(metric)
 }

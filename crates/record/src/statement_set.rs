@@ -1,6 +1,7 @@
 //! Sets of statements, and the answers to a statement.
 
-/// A set of statements by their indices. It fits one machine word, for use on the measured path.
+/// A set of statements by their indices in their section. It fits in one machine word, for use on
+/// the measured path.
 ///
 /// Statements whose indices differ by a multiple of 64 count as the same one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,7 +31,7 @@ impl StatementSet {
 /// The answers to a statement in the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatementAnswers {
-    /// Number of answers, without errors.
+    /// Number of answers that were not errors.
     pub count: u64,
     /// True if the statement returned or changed a row at least once.
     pub has_rows: bool,

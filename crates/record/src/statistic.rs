@@ -1,10 +1,10 @@
-//! The statistics of database servers that are judged: one table with the view, name and meaning of
-//! each.
+//! The statistics of database servers that checks and limiters use: one table with the view, name
+//! and meaning of each.
 //!
-//! Samplers record every number of a view under the name of the view and the server's own name for
-//! the number. Checks look up the statistics in this table by constants, so a misspelt name does
-//! not compile. Samplers take the names of the views from this table. `docs/record.md` lists
-//! [`VIEWS`].
+//! Samplers record every number of a view, whether it is in this table or not, under the name of
+//! the view and the server's own name for the number. Checks look up a statistic by a constant of
+//! this table, so a misspelt name does not compile. Samplers take the names of the views from this
+//! table. `docs/record.md` lists [`VIEWS`].
 
 /// A statistic under the name that the server gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,16 +19,16 @@ pub struct ServerStatistic {
     pub meaning: &'static str,
 }
 
-/// The judged statistics of one view.
+/// The statistics of one view that checks or limiters use.
 #[derive(Clone, Copy, Debug)]
 pub struct StatisticView {
     /// Prefix of the names of the view's statistics in records.
     pub name: &'static str,
-    /// The statistics of this view that are judged.
+    /// The statistics of this view.
     pub statistics: &'static [ServerStatistic],
 }
 
-/// Defines a module of constants for each view, and the table of all.
+/// Defines a module of constants for each view, and the table of all views.
 macro_rules! statistics {
     ($(
         $(#[$doc:meta])*
@@ -54,7 +54,7 @@ macro_rules! statistics {
                     };
                 )+
 
-                /// All judged statistics of this view.
+                /// All statistics of this view in the table.
                 pub const ALL: &[ServerStatistic] = &[$($constant),+];
             }
         )+
@@ -141,7 +141,7 @@ statistics! {
     }
 }
 
-/// The statistics that are values at an instant; all others are counters.
+/// Names of the recorded statistics that are values at an instant; all others are counters.
 pub const GAUGES: [&str; 20] = [
     "pg_stat_database.numbackends",
     "status.innodb_buffer_pool_pages_data",

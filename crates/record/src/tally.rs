@@ -1,4 +1,4 @@
-//! Counts, errors and histograms of one job in one interval.
+//! Counts, errors and histograms of one account (a job, a part of a mix, or a job at one server).
 
 use base::{Class, Code, Nanos, StatementId};
 
@@ -7,7 +7,8 @@ use crate::histogram::Histograms;
 use crate::kind::Kind;
 use crate::timestamps::RequestTimestamps;
 
-/// A request that has ended, with everything that is recorded about it.
+/// A request that has ended, with everything that is recorded about it except the service times of
+/// its statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// Timestamps of the request. If it was never sent, `assigned` and `sent` have no meaning.
@@ -20,10 +21,11 @@ pub struct Sample {
     pub work: RequestWork,
 }
 
-/// The work of a request, over all its attempts.
+/// The work of a request. Bytes and waits are sums over all its attempts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestWork {
-    /// Number of rows returned or affected; at most [`MAX_ROWS`](crate::MAX_ROWS).
+    /// Number of rows that the last attempt returned or affected, at most
+    /// [`MAX_ROWS`](crate::MAX_ROWS); 0 unless the request was completed.
     pub rows: u64,
     /// Number of bytes sent.
     pub bytes_sent: u64,
@@ -35,7 +37,7 @@ pub struct RequestWork {
     pub busy_waits: u32,
 }
 
-/// Counters, error codes and histograms of some requests of one job.
+/// Counters, error codes and histograms of some requests of one account.
 #[derive(Clone, Debug)]
 pub struct Tally {
     /// Counters by the intended start of the requests.
@@ -49,7 +51,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Creates an empty tally for a job with this many statements.
+    /// Creates an empty tally for an account with this many statements.
     pub fn new(statements: u16) -> Tally {
         Tally {
             counts: Counts::default(),
@@ -59,8 +61,8 @@ impl Tally {
         }
     }
 
-    /// Counts a request in the interval of its intended start. `statements` are the service times
-    /// of its statements, in order, or [`UNANSWERED`].
+    /// Counts a request in the interval of its intended start. `statements` has the service times
+    /// of the request's statements, in order, or [`UNANSWERED`] in place of a service time.
     pub fn record_start(&mut self, sample: &Sample, statements: &[Nanos]) {
         self.counts.record(sample);
         self.counts.overflows += self.histograms.record_request(sample, statements);
@@ -73,7 +75,7 @@ impl Tally {
         self.ends.record(sample);
     }
 
-    /// Adds another tally of the same job.
+    /// Adds another tally of the same account.
     pub fn merge(&mut self, other: &Tally) {
         let Tally { counts, ends, failures, histograms } = other;
         self.counts.merge(counts);
@@ -84,7 +86,8 @@ impl Tally {
 
     /// Returns true if nothing has been counted.
     pub fn is_empty(&self) -> bool {
-        // Histograms count too: an interval may contain nothing but a time between two arrivals.
+        // The histograms must be checked too: an interval may contain nothing but a time between
+        // two arrivals.
         self.counts == Counts::default()
             && self.ends == EndCounts::default()
             && self.histograms.are_empty()
@@ -139,8 +142,8 @@ impl EndCounts {
 pub const UNANSWERED: Nanos = Nanos::MAX;
 
 impl Histograms {
-    /// Counts the times of a request in the histograms for its outcome. Returns the number of these
-    /// times that exceed the range of the histograms.
+    /// Counts the times of a request in the histograms that its outcome requires. Returns the
+    /// number of these times that exceed the range of the histograms.
     pub fn record_request(&mut self, sample: &Sample, statements: &[Nanos]) -> u64 {
         let timestamps = &sample.timestamps;
         let mut overflows = 0;
@@ -178,8 +181,8 @@ impl Default for Failures {
 }
 
 impl Failures {
-    /// Maximum number of different pairs of class and code; errors with further codes are counted
-    /// as `other` of their class.
+    /// Maximum number of different pairs of class and code. Errors with further pairs are counted
+    /// under the code `other` of their class; these entries come in addition.
     pub const LIMIT: usize = 64;
 
     /// Counts a request that ended in an error.
@@ -196,8 +199,7 @@ impl Failures {
         } else if self.0.len() < Failures::LIMIT {
             self.0.push((class, code, count));
         } else {
-            // There is at most one entry `other` per class. These entries do not count against the
-            // limit.
+            // There is at most one entry `other` per class. These entries may exceed the limit.
             let other = Code::new("other");
             match self.0.iter_mut().find(|(c, k, _)| (*c, *k) == (class, other)) {
                 Some(entry) => entry.2 += count,

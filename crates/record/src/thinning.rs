@@ -2,7 +2,8 @@
 //!
 //! In the first two hours of a run every sample becomes a row. Later samples of a series are
 //! merged: one row represents the samples of a [bin](SampleBins), with their least and largest
-//! value.
+//! value. A counter that was reset within the bin has up to two more rows, and the last sample of
+//! a series has a row of its own.
 //!
 //! The rows of a gauge have the same mean as its samples, if each row is weighted by the time since
 //! the previous row, and each sample by the time since the previous sample. The rows of a counter
@@ -19,8 +20,8 @@ use crate::sample_kind::SampleKind;
 /// bins.
 pub const UNMERGED_PERIOD: Nanos = Nanos::from_secs(7_200);
 
-/// Maximum number of bins of a run with a planned end. A run of a week therefore has bins of ten
-/// minutes.
+/// Approximate maximum number of bins of a run with a planned end, from which the bin length
+/// follows. A run of a week has bins of ten minutes.
 const MOST_BINS: u64 = 1_008;
 
 /// A minute. Bin lengths are whole minutes.
@@ -31,16 +32,17 @@ const LENGTH_WITHOUT_END: Nanos = Nanos::from_secs(600);
 
 /// The division of the time after [`UNMERGED_PERIOD`] into bins.
 ///
-/// A bin ends at a whole multiple of the bin length, and includes that instant. No bin extends
-/// across the beginning of the window or the planned end of the run, so samples of the window are
-/// not merged with others.
+/// A bin ends at a whole multiple of the bin length after time zero, and includes that instant. No
+/// bin extends across the beginning of the window or the planned end of the run, so samples of the
+/// window are not merged with other samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleBins {
     length: Nanos,
     cuts: [Nanos; 2],
 }
 
-/// A bin of a run, identified by its number.
+/// A bin of a run, identified by its number and by how many of the two cuts (the beginning of the
+/// window and the planned end of the run) come before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SampleBin {
     number: u64,
@@ -81,11 +83,11 @@ pub struct SampleRange {
     /// Smallest value of a gauge. For a counter or a drifting value, the smallest growth per second
     /// between two neighbouring samples.
     pub least: f64,
-    /// Largest value, or growth per second.
+    /// Largest value of a gauge; largest growth per second of a counter or a drifting value.
     pub most: f64,
 }
 
-/// A row of a series, which represents one sample, or all samples since the previous row.
+/// A row of a series, which represents one sample, or the merged samples of a bin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ThinnedRow {
     /// Instant of the last sample; in a series of longest times, instant of the longest one.
@@ -128,8 +130,8 @@ impl Thinning {
     }
 
     /// Ends all open bins, and returns their rows with the numbers of the series. The last sample
-    /// of each series becomes a row of its own, because it may have been taken after the end of the
-    /// run.
+    /// of each open bin becomes a row of its own, because it may have been taken after the end of
+    /// the run.
     pub fn end(&mut self) -> Vec<(i64, ThinnedRow)> {
         let mut ended = Vec::new();
         for (number, series) in &mut self.series {
@@ -199,7 +201,7 @@ impl SeriesThinning {
 /// The merged samples of a bin.
 #[derive(Clone, Debug)]
 struct MergedSamples {
-    /// Instant of the previous row.
+    /// Instant of the last sample before the bin; `None` if the bin is the first of its series.
     since: Option<Nanos>,
     samples: u32,
     /// Sum of the values of a gauge, each multiplied by its weight: the time since the previous

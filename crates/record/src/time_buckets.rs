@@ -1,5 +1,5 @@
-//! Counts of all times of a run so far, in a few buckets for a monitoring system. The buckets are
-//! the same in every run.
+//! Counts of times since the start of a run, in a few buckets for a monitoring system. The buckets
+//! are the same in every run.
 
 use base::Nanos;
 
@@ -8,7 +8,7 @@ use crate::times::{Scale, Times};
 /// The exponent of the first boundary: 2^(−40/2) s, about a microsecond.
 const FIRST: i32 = -40;
 
-/// Number of boundaries, up to 2^(24/2) s, which is more than an hour.
+/// Number of boundaries. The last one is 2^(24/2) s, which is more than an hour.
 const BOUNDARIES: usize = 65;
 
 /// Counts of times in buckets. The boundaries, in seconds, are powers of √2, as in Prometheus'
@@ -52,7 +52,8 @@ impl TimeBuckets {
         self.counts[index as usize] += count;
     }
 
-    /// Returns each boundary in seconds, with the number of recorded times up to it.
+    /// Returns each boundary in seconds, with the number of recorded times up to it. Times beyond
+    /// the last boundary count as if they were equal to it.
     pub fn cumulative(&self) -> impl Iterator<Item = (f64, u64)> {
         let mut sum = 0;
         (FIRST..).zip(&self.counts).map(move |(exponent, count)| {

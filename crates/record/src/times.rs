@@ -1,10 +1,10 @@
 //! Counting of times on the measured path.
 //!
 //! The buckets are the same as in HdrHistogram, and [`Times::to_histogram`] converts to the type of
-//! that crate for queries. To merge or empty a histogram, the crate visits all of its counters,
-//! tens of thousands, while an interval of a quiet job fills a few dozens. [`Times`] visits only
-//! the counters between the first and the last nonzero one, and counts a time at a quarter of the
-//! cost.
+//! the crate `hdrhistogram` for queries. To merge or empty a histogram, that crate visits all of
+//! its counters, tens of thousands, while an interval of a quiet job fills a few dozen. [`Times`]
+//! visits only the counters between the first and the last nonzero one, and counts a time at a
+//! quarter of the cost.
 
 use base::Nanos;
 use hdrhistogram::Histogram;
@@ -69,7 +69,7 @@ impl Bucket {
 pub struct Times {
     scale: Scale,
     counts: Box<[u32]>,
-    /// Sum of all counters.
+    /// Number of recorded times.
     total: u64,
     /// Index of the first nonzero counter; `usize::MAX` if there is none.
     first: usize,

@@ -24,12 +24,13 @@ impl RequestTimestamps {
         self.done.since(self.intended)
     }
 
-    /// Returns the service time, D − S: the time that the database and the network take.
+    /// Returns the service time, D − S: the time of the database and the network, including
+    /// retries and the think time within a session.
     pub fn service(&self) -> Nanos {
         self.done.since(self.sent)
     }
 
-    /// Returns the wait, A − P: the time for which no worker or connection was free.
+    /// Returns the wait, A − P: the time for which the request had no free worker or connection.
     pub fn wait(&self) -> Nanos {
         self.assigned.since(self.noticed)
     }

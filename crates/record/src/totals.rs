@@ -1,4 +1,4 @@
-//! A record in memory, for tests and calibration.
+//! A record in memory, for tests, the self-test and benchmarks.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -10,7 +10,7 @@ use crate::grid::{Grid, Interval};
 use crate::statement_set::StatementSet;
 use crate::tally::Tally;
 
-/// The sums of everything that the lanes of a run delivered.
+/// The sums of everything that the lanes of a run delivered, except gauges.
 #[derive(Clone, Debug)]
 pub struct Totals {
     grid: Grid,
@@ -22,12 +22,12 @@ pub struct Totals {
 /// The sums of one account.
 #[derive(Clone, Debug)]
 pub struct AccountTotals {
-    /// Counters of each interval.
+    /// Counters of each interval, without the overflows of late requests.
     pub intervals: Vec<(Counts, EndCounts)>,
     /// Statements that returned or changed a row in the whole run.
     pub with_rows: StatementSet,
     /// Sums over all intervals from the beginning of the window on, the drain included. Requests
-    /// count by their intended start, and their ends by the time of the end.
+    /// count if their intended start lies in these intervals, and ends if the end does.
     pub window: Tally,
 }
 
@@ -112,14 +112,14 @@ impl Totals {
     }
 }
 
-/// An outlet that adds everything to [`Totals`] shared by all lanes.
+/// An outlet that adds everything to [`Totals`], which all lanes share.
 pub struct MemoryOutlet {
     totals: Arc<Mutex<Totals>>,
     returned: Vec<Returned>,
 }
 
 impl MemoryOutlet {
-    /// Creates an outlet to `totals`.
+    /// Creates the outlet of the first lane; its clones are the outlets of the other lanes.
     pub fn new(totals: Totals) -> MemoryOutlet {
         MemoryOutlet { totals: Arc::new(Mutex::new(totals)), returned: Vec::new() }
     }
@@ -130,7 +130,8 @@ impl MemoryOutlet {
     }
 }
 
-/// A clone is the outlet of another lane to the same totals.
+/// A clone is the outlet of another lane to the same totals. The memory that was returned to the
+/// first lane is not shared.
 impl Clone for MemoryOutlet {
     fn clone(&self) -> MemoryOutlet {
         MemoryOutlet { totals: Arc::clone(&self.totals), returned: Vec::new() }

@@ -42,14 +42,17 @@ impl Plan {
             out.header(&format!("target {}", named.name));
             out.key("url", &named.target);
         }
-        if self.observe != Observe::default() || self.does_nothing() {
+        let sections = self.printed_sections();
+        // A job may have the name `observe`. Its file then has no settings of the observers, and
+        // `assay dbbench`, which switches one of them off, does not need them in its record.
+        let has_settings = !sections.contains_key("observe");
+        if has_settings && (self.observe != Observe::default() || self.does_nothing()) {
             self.observe.print(&mut out);
         }
         let main =
             PrintedSyntax::Sql { dialect: self.dialect(JobTarget::Main), placeholders: false };
         fixed("setup", &self.setup, main, &mut out);
         self.loads.iter().for_each(|load| load.print(&mut out));
-        let sections = self.printed_sections();
         for (place, either) in self.jobs_and_parts().enumerate() {
             let section = &sections[either.section()];
             if section.place == place {

@@ -227,8 +227,9 @@ pub(super) fn growth(
     Some((ratio - low) / (1.0 - low))
 }
 
-/// Returns the smallest value at which the server refuses connections, or at which requests of jobs
-/// without a condition on failures fail in far larger numbers than chance explains.
+/// Returns the smallest value at which the server refuses connections to some of the varied
+/// clients, or at which far more requests than chance explains find the queue full or fail although
+/// no condition allows failures of their job.
 pub(super) fn first_refused(order: &CapacityOrder, trials: &[&Trial]) -> Option<f64> {
     let is_refused = |outcome: &TrialOutcome| {
         matches!(

@@ -50,7 +50,7 @@ const MOST_HALVINGS: i32 = 10;
 impl Bracket {
     /// Doubles or halves the first value until one value does not fail and the next larger one
     /// does. Rates that leave the server idle most of the time are skipped. Stops with an
-    /// incomplete bracket if a trial is missing or no further value can be tried.
+    /// incomplete bracket if a trial has to be run first, or if no further value can be tried.
     pub(super) fn find(&mut self, replay: &mut Replay<'_>) -> Result<(), StopReason> {
         let order = replay.order;
         let first = round_to_settable(order, order.first);
@@ -198,9 +198,10 @@ impl Bracket {
         }
     }
 
-    /// Checks that a value may be tried. The error otherwise has the last value that was tried,
-    /// which is not half or twice this one if values are rounded, or limited by
-    /// [`CapacityOrder::highest`].
+    /// Returns an error if a value may not be tried. For a rate that the load generator cannot
+    /// produce, the error has this rate. Beyond the limits of doubling and halving, the error has
+    /// the largest value that did not fail, or the smallest one that failed. Such a value is not
+    /// half or twice `value` if values are rounded, or limited by [`CapacityOrder::highest`].
     fn check_limits(&self, order: &CapacityOrder, value: f64) -> Result<(), StopReason> {
         let ceiling = order.ceiling_per_s.map_or(f64::INFINITY, |ceiling| ceiling / 2.0);
         if !order.vary.is_whole() && value > ceiling {
@@ -253,7 +254,8 @@ fn is_near(replay: &Replay<'_>, value: f64) -> bool {
     at.any(|trial| is_informative(replay.order, trial, &all))
 }
 
-/// Returns the settable value in the geometric middle of two values whose ratio is above `narrow`.
+/// Returns the settable value in the geometric middle of two values; `None` if their ratio is at
+/// most `narrow`, or if no settable value lies between them.
 fn middle_between(order: &CapacityOrder, low: f64, high: f64, narrow: f64) -> Option<f64> {
     let middle = round_to_settable(order, (low * high).sqrt());
     (high / low > narrow && middle > low && middle < high).then_some(middle)

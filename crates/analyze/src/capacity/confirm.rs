@@ -61,12 +61,12 @@ const LOWEST_PROMISING: f64 = 0.935;
 /// the scatter of the mean itself.
 const PROMISING_ERRORS: f64 = 4.5;
 
-/// Share of the remaining time that an attempt takes, unless it is the last one. The rest is for
-/// the next attempts.
+/// Largest share of the remaining time that an attempt takes, unless it is the last one. The rest
+/// is for the next attempts.
 const ATTEMPT_SHARE: f64 = 0.5;
 
-/// Share of the remaining time that the last attempt takes. The rest is a reserve, because the
-/// warm-ups may become a little longer.
+/// Largest share of the remaining time that the last attempt takes. The rest is a reserve, because
+/// the warm-ups may become a little longer.
 const LAST_ATTEMPT_SHARE: f64 = 0.95;
 
 /// Length of a trial, as a multiple of the length with enough requests to judge a value.
@@ -244,8 +244,9 @@ fn add_trials<'a>(
     Ok(None)
 }
 
-/// Returns the length of the window of a trial. Each attempt takes a part of the remaining time,
-/// and the last one takes nearly all of it.
+/// Returns the length of the window of a trial. Each attempt takes at most half of the remaining
+/// time, and the last one at most nearly all of it, but a window is never shorter than
+/// [`CapacityOrder::trial`].
 fn length(replay: &Replay<'_>, value: f64, attempt: u32) -> Nanos {
     let share = if attempt == MOST_ATTEMPTS { LAST_ATTEMPT_SHARE } else { ATTEMPT_SHARE };
     let left = replay.time_left(Phase::Confirm(attempt)).as_secs_f64() * share;

@@ -9,7 +9,8 @@ use super::trial::{ExceedanceCount, LoadLimit, Measure, Trial};
 use crate::student::critical_t;
 
 /// Distance of a measure from its bound, in standard errors, beyond which the outcome is decided.
-/// If the true value lies exactly at the bound, chance exceeds this distance in one of 160 trials.
+/// If the true value lies exactly at the bound, chance exceeds this distance in one of 160 trials,
+/// in each direction.
 pub(super) const DECIDED_ERRORS: f64 = 2.5;
 
 /// Minimum fraction of the offered requests that must be answered; a shortfall that chance can
@@ -81,8 +82,9 @@ pub(super) fn judge_at(order: &CapacityOrder, trials: &[&Trial], decided: f64) -
 }
 
 /// Returns the reason why a trial fails whatever its measures are: requests were rejected or ended
-/// in errors, connections were refused, the backlog grew, or the load was not achieved. `None` if
-/// none of these happened.
+/// in errors, in jobs whose failures no condition limits; connections were refused, while the
+/// number of clients is varied; the backlog grew; or the load was not achieved, and no condition
+/// limits the failures of the varied job. `None` if none of these happened.
 pub(super) fn overload(order: &CapacityOrder, trial: &Trial) -> Option<FailReason> {
     let Trial { rejected, errors, .. } = *trial;
     if rejected > 0 {
@@ -263,9 +265,10 @@ fn pooled(measures: &[Measure]) -> Option<ExceedanceCount> {
     })
 }
 
-/// Returns true if independent trials at one value confirm it: none was overloaded, and the upper
-/// 97.5 % bound of the mean of each measure is below the allowed value. In simulations at the true
-/// capacity, a nominal 95 % bound accepted 8 % of the values, so the 97.5 % bound is used.
+/// Returns true if independent trials at one value confirm it: none was overloaded, and for each
+/// condition that limits the load, there are enough requests, and the upper 97.5 % bound of the
+/// mean measure is below the allowed value. In simulations at the true capacity, a nominal 95 %
+/// bound accepted 8 % of the values, so the 97.5 % bound is used.
 pub(super) fn confirms(order: &CapacityOrder, trials: &[&Trial]) -> bool {
     let carried = trials.iter().all(|trial| overload(order, trial).is_none());
     carried && limiting(order).all(|position| is_below(order, position, trials))

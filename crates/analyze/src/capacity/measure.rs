@@ -106,7 +106,8 @@ impl Trial {
         trial
     }
 
-    /// Returns true if the load exceeded the capacity, or a condition does not hold.
+    /// Returns true if the load exceeded the capacity, requests were rejected, or a condition does
+    /// not hold.
     fn is_beyond(&self, order: &CapacityOrder) -> bool {
         let is_violated = |(condition, measure): (&Condition, &Measure)| {
             super::judge::ratio(condition, *measure).is_some_and(|ratio| ratio >= 1.0)

@@ -19,8 +19,9 @@ const LESS_FRACTION: f64 = 0.9;
 /// service time, as the window of a transport protocol follows from bandwidth and delay.
 ///
 /// A server that follows the universal scalability law without contention answers the most requests
-/// with twice the least number, and 8 % fewer with three times the least number. With twice the
-/// least number, an overload would also look like a limit of the connections: [`is_busy`].
+/// with twice the least number, and 8 % fewer with three times the least number. With only twice
+/// the least number, service times would not even double in an overload, so [`is_busy`] could not
+/// tell the overload from a limit of the connections.
 const HEADROOM: f64 = 3.0;
 
 /// Minimum number of connections that are advised, unless half of the busy connections is fewer. An

@@ -7,10 +7,10 @@
 //!
 //! A trial is one run at one value. A condition on a quantile is judged by the number of requests
 //! that reach the bound, not by the measured quantile ([`TrialOutcome`]). The search doubles the
-//! value until a trial fails, narrows the bracket, runs rounds of five shuffled values around the
-//! estimate, and fits a regression to their counts. The interval of the regression is also the
-//! interval of the search. A value is published only after trials with fresh seeds have confirmed
-//! it.
+//! value until a trial fails, or halves the value until a trial does not fail. It then narrows the
+//! bracket, runs rounds of five shuffled values around the estimate, and fits a regression to their
+//! counts. At a smooth boundary, the interval of the regression is also the interval of the search.
+//! A value is published only after trials with fresh seeds have confirmed it.
 
 mod boundary;
 mod bracket;

@@ -91,8 +91,8 @@ impl CapacityOrder {
     /// Maximum number of times that the first value is doubled.
     pub(super) const MOST_DOUBLINGS: i32 = 17;
 
-    /// Returns true if the search does not try a value because it exceeds the first value too many
-    /// times, even if it is not above [`CapacityOrder::highest`].
+    /// Returns true if a value is more than 2^17 times the first value (`MOST_DOUBLINGS`). The
+    /// search does not try such a value, even if it is not above [`CapacityOrder::highest`].
     pub fn is_far_above_first(&self, value: f64) -> bool {
         (value / self.first).log2() > f64::from(CapacityOrder::MOST_DOUBLINGS)
     }

@@ -3,14 +3,15 @@
 /// Outcome of a trial, or of several trials at one value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TrialOutcome {
-    /// All conditions hold, by more than chance explains.
+    /// All conditions that limit the load hold, by more than chance explains. A lower bound that a
+    /// larger load may reach is not judged.
     Pass,
-    /// A condition is violated by more than chance explains, or the load exceeds the capacity.
+    /// A condition is violated by more than chance explains, or there is another [`FailReason`].
     Fail(FailReason),
     /// The distance of a condition's measure from its bound may be due to chance. Such a trial
     /// changes neither end of the bracket.
     Undecided {
-        /// Position of the condition that is closest to its bound.
+        /// Position of the condition with the largest distance: the closest one to being violated.
         condition: usize,
         /// Distance of the condition's measure from the bound, in standard errors; negative on the
         /// side on which the condition holds.
@@ -70,7 +71,7 @@ pub enum InvalidReason {
 }
 
 impl TrialOutcome {
-    /// Returns the name of this reason in records and documents.
+    /// Returns the name of this outcome in records and documents.
     pub fn name(&self) -> &'static str {
         match self {
             TrialOutcome::Pass => "pass",
@@ -95,8 +96,8 @@ impl FailReason {
         }
     }
 
-    /// Returns the position of the condition that failed; `None` if the trial failed for another
-    /// reason.
+    /// Returns the position of the condition that does not hold or was not measured; `None` if the
+    /// trial failed for another reason.
     pub fn condition(&self) -> Option<usize> {
         match self {
             FailReason::Condition { condition, .. } | FailReason::Missing { condition } => {

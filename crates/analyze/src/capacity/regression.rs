@@ -4,9 +4,9 @@
 //! link: ln E(count / total) = a + b x, with a variance of φ times the mean, where φ is Pearson's
 //! dispersion (McCullagh and Nelder, "Generalized Linear Models", 2nd edition, chapters 6.2 and
 //! 4.5). For a queue with one server, Poisson arrivals and exponential service times, the logarithm
-//! of the share count / total is exactly linear in the rate; other systems are nearly so over a
-//! narrow range. A quantity that is not a count, such as a mean response time, is fitted by least
-//! squares to its logarithm.
+//! of the share count / total is exactly linear in the rate, and so nearly linear in x over a
+//! narrow range. Other systems are similar. A quantity that is not a count, such as a mean response
+//! time, is fitted by least squares to its logarithm.
 
 use crate::linear::{invert, multiply};
 use crate::student::{critical_t, two_sided_p};

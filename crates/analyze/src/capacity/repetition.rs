@@ -88,9 +88,10 @@ pub enum RepetitionReason {
 /// nothing about the boundary.
 ///
 /// If the searches do not both have such a range, the results agree if all values passed in both
-/// searches, or all failed in both. They contradict each other if one search confirmed a value and
-/// all values of the other failed. They also contradict each other if no value failed in one
-/// search, and it confirmed a value above the smallest one that fails in the other.
+/// searches, or all failed in both. The results contradict each other if one search confirmed a
+/// value and all values of the other failed. The results also contradict each other if no value
+/// failed in one search, and this search confirmed a value that exceeds the smallest failed value
+/// of the other search, even if each is off by [`SEARCH_ERROR`].
 ///
 /// If the boundaries cannot be compared, the answer still holds if the repetition confirmed the
 /// same value (within 2 %) or up to a quarter more.
@@ -314,7 +315,7 @@ fn refutes(one: &Capacity, other: &Capacity) -> bool {
 }
 
 /// Returns true if a search in which no value failed confirmed a value above the smallest one that
-/// fails in another search.
+/// fails in another search, by more than [`SEARCH_ERROR`] of both explains.
 fn exceeds(one: &Capacity, other: &Capacity) -> bool {
     let (Some(confirmed), Some(fails)) = (one.sustained, other.fails) else { return false };
     never_fails(one) && confirmed * (1.0 - SEARCH_ERROR) > fails * (1.0 + SEARCH_ERROR)

@@ -36,7 +36,8 @@ pub struct Capacity {
     pub slo: String,
     /// Largest value that was confirmed; `None` if none was.
     pub sustained: Option<f64>,
-    /// Smallest value above `sustained` that failed; `None` if none did.
+    /// Smallest value above `sustained` that failed; `None` if none did. Failed values below
+    /// `interval` are passed over if a larger value failed too.
     pub fails: Option<f64>,
     /// Value at which the binding condition reaches its bound; `None` if the search located no
     /// boundary, or if the confirmation contradicts it.
@@ -107,14 +108,14 @@ pub enum Irregular {
         /// Value that the generator cannot produce.
         value: f64,
     },
-    /// All values up to this one pass.
+    /// No value up to this one fails.
     NeverFails {
         /// Largest value that was tried.
         highest: f64,
     },
-    /// All values down to this one fail.
+    /// Values down to this one fail, and no smaller one that was tried is better.
     AlwaysFails {
-        /// Smallest value that was tried.
+        /// Smallest value that fails.
         lowest: f64,
     },
     /// A trial that was not overloaded has no measure for the condition.
@@ -262,8 +263,8 @@ impl Irregular {
         }
     }
 
-    /// Returns true if a search ended without a confirmed value next to the boundary, for a reason
-    /// that more trials may remove.
+    /// Returns true for an irregularity that leaves the boundary or the confirmed value uncertain,
+    /// and that more trials may remove.
     pub(super) fn is_without_boundary(&self) -> bool {
         matches!(
             self,

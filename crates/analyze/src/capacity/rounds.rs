@@ -180,7 +180,8 @@ impl<'a> Rounds<'_, 'a> {
     }
 
     /// Returns the boundary of all trials of the rounds, together with nearby trials of the
-    /// bracket.
+    /// bracket. `None` if they show no boundary, if its interval is too wide, or if far more
+    /// requests than chance explains fail below it.
     fn boundary(&self) -> Option<ConditionBoundary> {
         let is_near = |trial: &&Trial| {
             let is_of_round = matches!(trial.phase, Phase::Round(_));
@@ -236,8 +237,10 @@ impl<'a> Rounds<'_, 'a> {
             && self.of_round(round).any(|trial| is_informative(self.replay.order, trial, &all))
     }
 
-    /// Moves the center to the estimate, by at most the span of the last round, and, if `adapts`,
-    /// fits the span to the slope.
+    /// Moves the center to the estimate, by at most the span of the last round. Without an estimate
+    /// by the regression, the center moves to the crossing of the isotonic fit or, without a
+    /// crossing, by the span: down if most trials of the round failed, otherwise up. If `adapts`,
+    /// fits the span to the slope of the regression.
     fn recenter(&mut self, round: u32, adapts: bool) {
         let boundary = self.boundary();
         let by = match &boundary {
@@ -362,8 +365,8 @@ impl<'a> Rounds<'_, 'a> {
         low.zip(high).filter(|(low, high)| is_whole && high - low <= 1.0)
     }
 
-    /// Returns the boundary between two neighbouring values. It is a cliff if their ratio is at
-    /// most `limit`.
+    /// Returns the boundary between two neighbouring values. The boundary is a cliff if the ratio
+    /// of the values is at most `limit`, or if refused requests decide it.
     fn step(&self, low: f64, high: f64, limit: f64) -> FoundBoundary {
         let valid: Vec<&Trial> = self.replay.valid_trials().collect();
         let outcomes = outcomes(self.replay.order, &valid);
@@ -432,10 +435,10 @@ impl<'a> Rounds<'_, 'a> {
         })
     }
 
-    /// Returns the boundary by the order of the outcomes alone, if the regression has none. It lies
-    /// between the smallest value that fails and the largest one below it that passes. A jump of
-    /// the measures across a narrow range is a cliff, even if the search ended early. The class of
-    /// a wider range is unknown.
+    /// Returns the boundary by the order of the outcomes alone, if the regression has none. The
+    /// boundary lies between the smallest value that fails and the largest one below it that
+    /// passes. A jump of the measures across a narrow range is a cliff, even if the search ended
+    /// early. The class of a wider range is unknown.
     fn boundary_by_order(
         &self,
         class: Boundary,

@@ -1013,8 +1013,8 @@ mod tests {
         assert_eq!(capacity.boundary, Boundary::NotReached, "{capacity:?}");
     }
 
-    /// At a low rate, a trial has too few requests to decide anything if they come in bursts. It is
-    /// not repeated, because the repeat, a longer trial, would cost time.
+    /// At a low rate, a trial has too few requests to decide anything if the requests come in
+    /// bursts. The trial is not repeated, because the repeat, a longer trial, would cost time.
     #[test]
     fn low_rates_without_slow_requests_are_tried_once() {
         let order = CapacityOrder { trial: Nanos::from_secs(2), ..order() };

@@ -1,7 +1,7 @@
 //! Checks that the result reflects the database, not the load generator's own overhead.
 //!
-//! The overhead cannot be derived from a run. `assay calibrate` has measured it on this machine,
-//! and each record carries its figures.
+//! The overhead cannot be derived from a run. `assay calibrate` measures it on a machine, and the
+//! records of later runs on this machine carry its figures.
 
 use base::AccountId;
 use record::Kind;
@@ -57,7 +57,7 @@ impl CheckInput<'_> {
     }
 
     /// Returns the rate of the run's statements as a fraction of the ceiling of its threads; `None`
-    /// if no job uses a calibrated route.
+    /// if the machine is not calibrated, or no job uses a calibrated route.
     pub(crate) fn used(&self) -> Option<CeilingUse> {
         let calibration = self.calibration().ok()?;
         let window_s = self.evidence.window_length().as_secs_f64();

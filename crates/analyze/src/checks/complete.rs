@@ -51,7 +51,8 @@ impl CheckInput<'_> {
         }
     }
 
-    /// Returns the text of the event of an exhausted file that ended the run.
+    /// Returns the text of the event that the input file of a part was exhausted, which ended its
+    /// mix; `None` if there is no such event.
     fn exhausted(&self) -> Option<String> {
         let mut events = self.evidence.events.iter();
         let event = events.find(|event| event.kind == EventKind::FileExhausted)?;
@@ -66,8 +67,8 @@ impl CheckInput<'_> {
         Some(job.name().to_owned())
     }
 
-    /// Returns the number of requests that were open when the run was killed. They include the
-    /// unsent ones, which a killed run cannot mark.
+    /// Returns the number of requests that were open when the run was killed. The number includes
+    /// the requests that were not sent, which a killed run cannot mark as unsent.
     fn open(&self) -> u64 {
         let steps = self.jobs().flat_map(|(_, job, _)| &job.steps);
         steps.map(|step| step.counts.balance.unsent()).sum()

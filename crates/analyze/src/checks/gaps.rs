@@ -4,10 +4,11 @@
 //!
 //! Counts per second do not show the distribution: with a timer that ticks each millisecond, the
 //! right number of requests comes due in a second, but in clusters. The gaps, as the generator
-//! noticed them, do show it. They are compared with the distribution that follows from the rate.
-//! The test is that of Anderson and Darling without estimated parameters (Stephens, "EDF statistics
-//! for goodness of fit", 1974, case 0), and the deviation must also be large enough to matter. An
-//! equal delay of all arrivals is not detected here, but by the check of the send lag.
+//! noticed them, do show the distribution. The gaps are compared with the distribution that follows
+//! from the rate. The test is that of Anderson and Darling without estimated parameters (Stephens,
+//! "EDF statistics for goodness of fit", 1974, case 0), and the deviation must also be large enough
+//! to matter. An equal delay of all arrivals is not detected here, but by the check of the send
+//! lag.
 
 use base::AccountId;
 use hdrhistogram::Histogram;
@@ -43,8 +44,8 @@ struct Gaps<'a> {
     measured: &'a Histogram<u64>,
     /// Mean time between the arrivals of the job, in nanoseconds.
     mean_ns: f64,
-    /// Number of lanes over which the arrivals are distributed: a measured gap is the sum of this
-    /// many gaps of the job.
+    /// Number of lanes, the threads that send requests, over which the arrivals are distributed: a
+    /// measured gap is the sum of this many gaps of the job.
     lanes: u32,
 }
 

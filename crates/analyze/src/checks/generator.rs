@@ -91,7 +91,7 @@ impl CheckInput<'_> {
         judged.conclude(status, Finding::Stall(finding))
     }
 
-    /// Checks that request threads did not wait for a processor.
+    /// Checks that request threads hardly waited for a processor.
     pub(super) fn processor_wait(&self) -> Check {
         let Some((thread, share)) = self.largest_share(lane::WAITED) else {
             return CheckKind::ProcessorWait.not_possible(self.no_threads_obstacle());
@@ -125,7 +125,7 @@ impl CheckInput<'_> {
         busiest.filter(|(_, share)| *share > BUSY_ALLOWED)
     }
 
-    /// Checks that the hypervisor did not take processor time from this machine.
+    /// Checks that the hypervisor took hardly any processor time from this machine.
     pub(super) fn stolen_time(&self) -> Check {
         let growth = |metric| self.growth_of(self.evidence.observed(&ComponentKind::Host, metric)?);
         let stolen = growth(host::STOLEN).zip(growth(host::PROCESSORS));

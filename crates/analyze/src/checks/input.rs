@@ -101,8 +101,9 @@ impl<'a> CheckInput<'a> {
     }
 
     /// Returns the number of errors of a job that are not accepted errors. Requests of an
-    /// overloaded job that were still in flight when the drain ended belong to its backlog and are
-    /// not errors. The same applies to requests that were in flight when the user interrupted the
+    /// overloaded job that were still in flight when the drain ended belong to the backlog of the
+    /// job and are not errors; the drain is the time that a run grants to open requests after its
+    /// schedule. The same applies to requests that were in flight when the user interrupted the
     /// run. If more requests were in flight than completed, the job had already stalled, and they
     /// are errors.
     pub(crate) fn unexpected(&self, account: AccountId) -> u64 {
@@ -148,7 +149,8 @@ impl<'a> CheckInput<'a> {
     }
 
     /// Returns true if the backlog of a job grew through the window, its queue overflowed, or too
-    /// many of its requests were still unsent after the run had waited for them.
+    /// many of its requests were still unsent after the run had waited for them. A part is judged
+    /// with its mix. Always false for a job without a schedule, and in a run that lost its target.
     pub(crate) fn is_overloaded(&self, account: AccountId) -> bool {
         let account = self.evidence.plan.whole_job_account(account);
         let Some(counts) = self.counts.get(account.index()) else { return false };
@@ -171,8 +173,8 @@ impl<'a> CheckInput<'a> {
     }
 
     /// Returns the share of a job's requests that stayed open because the load exceeds the
-    /// capacity; `None` if the load may be within the capacity, or if the window is long enough for
-    /// a trend.
+    /// capacity; `None` if the load may be within the capacity, if the job has no schedule or a
+    /// varying rate, or if the window is long enough for a trend.
     pub(super) fn open_share(&self, account: AccountId) -> Option<f64> {
         let job = self.evidence.plan.account(account).job();
         let Backlog { open, arrivals, ended } = self.backlog(&self.evidence.jobs[account.index()]);
@@ -256,9 +258,10 @@ impl<'a> CheckInput<'a> {
         self.evidence.plan.account(account).job().has_arrivals()
     }
 
-    /// Returns true if a job has a fixed number of requests and its clients were idle for most of
-    /// the window, because it began late or was done early. A client is busy until its request
-    /// ends, also while the request waits for a connection, and if it fails.
+    /// Returns true if a closed job without think time has a fixed number of requests, and its
+    /// clients were idle for most of the window because the job began late or was done early. A
+    /// client is busy until its request ends, also while the request waits for a connection, and if
+    /// it fails.
     pub(crate) fn is_brief(&self, account: AccountId) -> bool {
         let job = self.evidence.plan.account(account).job();
         let Pacing::Closed { clients, think: None, .. } = &job.pacing else { return false };

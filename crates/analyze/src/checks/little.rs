@@ -128,8 +128,8 @@ impl<'a> CheckInput<'a> {
 }
 
 /// Requests of a closed job that cross an edge of the window. All results are sums over the
-/// clients. They are upper bounds, computed from the response times of probes; if the record has no
-/// probes, they are 0.
+/// clients. They are upper bounds, computed from the response times of probes, which are parts of
+/// the window, ten seconds long by default. If the record has no probes, the results are 0.
 struct Edges<'a> {
     steps: &'a Steps,
     job: &'a JobEvidence,

@@ -175,9 +175,9 @@ impl<'a> CheckInput<'a> {
         })
     }
 
-    /// Checks that every due request was sent. A request that was still waiting when the drain
-    /// ended was not sent. Jobs whose load exceeds the capacity are judged by the check `backlog`
-    /// instead.
+    /// Checks that nearly all due requests were sent. A request that was still waiting when the
+    /// drain ended was not sent. Jobs whose load exceeds the capacity are judged by the check
+    /// `backlog` instead.
     pub(super) fn achieved(&self) -> Check {
         let not_possible = |why| CheckKind::Achieved.not_possible(why);
         let scheduled = || self.whole_jobs().filter(|account| self.has_schedule(*account));

@@ -108,7 +108,8 @@ impl<'a> CheckInput<'a> {
         judged.conclude(status, Finding::Commits(finding))
     }
 
-    /// Counts the checkpoints in the run.
+    /// Counts the checkpoints in the run or, if the server does not count them, the number of times
+    /// that the run filled the server's log.
     pub(super) fn checkpoints(&self) -> Check {
         let kind = CheckKind::Checkpoints;
         if let Some(why) = self.reason_no_counters() {
@@ -285,7 +286,8 @@ impl<'a> CheckInput<'a> {
     }
 }
 
-/// Checks that the statements of a job neither begin nor end transactions.
+/// Checks that each statement of a job, sent on its own, is exactly one transaction, as far as its
+/// words show.
 fn is_plain(requests: &Requests) -> Result<(), CounterObstacle> {
     let odd = requests.statements.iter().find(|statement| {
         let word = statement.first_word().map(str::to_ascii_lowercase);

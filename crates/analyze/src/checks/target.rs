@@ -80,7 +80,7 @@ impl<'a> CheckInput<'a> {
     }
 
     /// Checks that as many connections were open as configured. In jobs with a fixed number of
-    /// connections they are counted at the end of each second.
+    /// connections, the open connections are counted at the end of each second.
     pub(super) fn connections(&self) -> Check {
         let jobs = self.whole_jobs().filter_map(|account| self.connections_of(account));
         let fewest = jobs.max_by(|a, b| a.missing().total_cmp(&b.missing()));

@@ -1,7 +1,7 @@
 //! The canaries of an experiment, and the changes of the machine that they show.
 //!
 //! Before each run, a client of the null server measures how fast the machine is. Pairs cancel slow
-//! changes of the machine. They do not cancel the effect of a machine that is slower whenever one
+//! changes of the machine. Pairs do not cancel the effect of a machine that is slower whenever one
 //! of the arms runs. In that case the change of a metric may be a change of the machine.
 
 use super::arm_id::ArmId;
@@ -41,8 +41,9 @@ pub enum MachineChange {
         interval: ChangeInterval,
         /// Probability with which the interval misses the true change.
         alpha: f64,
-        /// True if the change is at least half as large as the change of a declared metric.
-        is_decisive: bool,
+        /// True if the change is at least half as large as the change of a declared metric; `None`
+        /// if no declared metric was compared by ratio.
+        is_decisive: Option<bool>,
     },
     /// The machine became faster or slower from the first run to the last.
     Drift {
@@ -88,8 +89,9 @@ fn between_arms(
     let is_ratio = |metric: &RunMetric| metric.quantity.scale() == Scale::Ratio;
     let declared = arm.changes.iter().filter(|one| !one.is_exploratory && is_ratio(&one.metric));
     let is_explained = |by: f64| change.abs() * 2.0 >= by.abs();
-    let is_decisive =
-        declared.filter_map(|one| one.compared.as_ref().ok()).any(|it| is_explained(it.change));
+    let declared = declared.filter_map(|one| one.compared.as_ref().ok());
+    // Without values, the maximum is `None`: nothing was compared with the machine's change.
+    let is_decisive = declared.map(|it| is_explained(it.change)).max();
     let arm = arm.arm;
     (interval.excludes_zero() && change.abs() >= ARMS_MATTER)
         .then_some(MachineChange::BetweenArms { arm, change, interval, alpha, is_decisive })
@@ -185,8 +187,18 @@ mod tests {
                 panic!("{found:?}");
             };
             assert!((0.07..0.09).contains(&by), "{found:?}");
-            assert_eq!(is_decisive, expected, "{found:?}");
+            assert_eq!(is_decisive, Some(expected), "{found:?}");
         }
+    }
+
+    /// An arm without any throughput has no ratio to the baseline.
+    #[test]
+    fn machine_is_compared_with_no_change_if_no_declared_metric_has_a_ratio() {
+        let found = changes(-1.0, |arm, _| 1.0 + 0.08 * arm as f64);
+        let [MachineChange::BetweenArms { is_decisive, .. }] = found[..] else {
+            panic!("{found:?}");
+        };
+        assert_eq!(is_decisive, None, "{found:?}");
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub enum Incomparable {
         /// Number that is needed.
         needs: u32,
     },
-    /// A value of 0 or less has no ratio to another.
+    /// A value that is 0 or less, or not finite, has no ratio to another.
     NotPositive,
 }
 

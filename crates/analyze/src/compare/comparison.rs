@@ -330,9 +330,7 @@ fn compared(estimated: EstimatedChange, metric: &RunMetric, delta: f64, alpha: f
 /// Returns the most frequent limiter; if several are equally frequent, the first of them.
 fn limiter(runs: &[&RunFigures]) -> Component {
     let limiters: Vec<Component> = runs.iter().map(|run| run.limiter).collect();
-    let count = |limiter: Component| limiters.iter().filter(|other| **other == limiter).count();
-    let most = limiters.iter().rev().max_by_key(|limiter| count(**limiter));
-    most.copied().unwrap_or(Component::Unknown)
+    Component::most_frequent(&limiters).unwrap_or(Component::Unknown)
 }
 
 #[cfg(test)]

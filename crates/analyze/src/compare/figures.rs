@@ -63,8 +63,9 @@ pub struct JobRates {
     pub job: String,
     /// Requests per second that were offered; `None` without a schedule of arrivals.
     pub offered_per_s: Option<f64>,
-    /// Completed requests per second in consecutive parts of the window of equal length: seconds,
-    /// or at most [`JobRates::MOST`] longer ones.
+    /// Completed requests per second in consecutive parts of the window: seconds or, in a long
+    /// window, at most [`JobRates::MOST`] longer parts. Only the last part may be shorter than the
+    /// others.
     pub completed_per_s: Vec<f64>,
 }
 

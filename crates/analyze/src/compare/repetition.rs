@@ -30,11 +30,12 @@ pub struct Repetition {
 /// The outcome of a repetition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RepetitionOutcome {
-    /// Both experiments agree.
+    /// The results agree. In a comparison of two experiments, the first conclusion is also decided.
     Holds,
-    /// The experiments are compatible, but do not confirm each other.
+    /// The results are compatible, but do not confirm each other.
     Undecided,
-    /// The changes differ by more than the smallest change that matters.
+    /// The results contradict each other. In a comparison of two experiments, the changes differ by
+    /// more than the smallest change that matters.
     Contradicts,
 }
 

@@ -11,7 +11,8 @@ pub(crate) struct StandardError {
     pub(crate) freedom: f64,
 }
 
-/// Largest scatter, as a fraction of the largest value, that counts as rounding of equal values.
+/// Largest scatter that counts as rounding of equal values, as a fraction of the largest absolute
+/// value or of 1, whichever is larger.
 const ROUNDING: f64 = 1e-12;
 
 /// Returns the standard deviation `deviation` of the values, or 0 if the values differ by rounding

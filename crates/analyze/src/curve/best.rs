@@ -1,10 +1,10 @@
 //! The best point of a sweep, and the points that may be as good.
 //!
-//! The best point is the one with the best mean. The data choose it, so another point may be better
-//! in truth. Each other point is therefore compared with it, by the pairs of their runs in the same
-//! repeats (Student's t on differences of logarithms), and is worse only if the interval of the
-//! change lies on the worse side. A point whose mean is worse by more than the smallest change that
-//! matters, but whose interval is too wide to show it, is undecided.
+//! The best point is the one with the best mean. The data choose this point, so another point may
+//! be better in truth. Each other point is therefore compared with it, by the pairs of their runs
+//! in the same repeats (Student's t on differences of logarithms), and is worse only if the
+//! interval of the change lies on the worse side. A point whose mean is worse by more than the
+//! smallest change that matters, but whose interval is too wide to show it, is undecided.
 //!
 //! Bonferroni's correction divides the error probability by the number of other points. The truly
 //! best point is called worse only if some point seems significantly better than it. There are as
@@ -88,9 +88,9 @@ impl BestPoint {
 /// same index have the same value in both sweeps.
 ///
 /// The answer holds if the best point of each sweep is, in the other sweep, the best or
-/// [tied](Ranking::Tie) with it, and no point is [unproven](Ranking::Unproven). It is contradicted
-/// if the best point of each sweep is shown to be worse in the other sweep. In all other cases it
-/// is undecided, also if a sweep has no best point.
+/// [tied](Ranking::Tie) with it, and no point is [unproven](Ranking::Unproven). The answer is
+/// contradicted if the best point of each sweep is shown to be worse in the other sweep. In all
+/// other cases the answer is undecided, also if a sweep has no best point.
 pub fn repeat_best(first: &BestPoint, second: &BestPoint) -> RepetitionOutcome {
     let (Some(before), Some(now)) = (first.best, second.best) else {
         return RepetitionOutcome::Undecided;

@@ -99,6 +99,9 @@ pub enum NoResponseModel {
     NoOverload,
     /// No rate below the plateau has a response time.
     NoLowRate,
+    /// The wait that the model predicts at the lowest rate is at least the response time there: a
+    /// small error of X dominates T.
+    LowestRateNearPlateau,
     /// The throughput still grows at the largest number of clients.
     NoPlateau {
         /// Ratio of the throughput at the largest number of clients to the largest throughput of
@@ -228,6 +231,9 @@ pub fn response_model_of_rates(
     let server_ms = 1e3 / plateau_per_s;
     let utilisation = lowest.rate_per_s / plateau_per_s;
     let one_request_ms = lowest.response_ms - server_ms * utilisation / (1.0 - utilisation);
+    if one_request_ms <= 0.0 {
+        return Err(NoResponseModel::LowestRateNearPlateau);
+    }
     ResponseModel::checked(one_request_ms, plateau_per_s, &measured)
 }
 
@@ -506,6 +512,17 @@ mod tests {
         let low = rates(&[("100", 100.0, Some(3.5)), ("400", 400.0, Some(11.0))]);
         assert_eq!(low, Err(NoResponseModel::NoOverload));
         assert_eq!(rates(&[("900", 500.0, None)]), Err(NoResponseModel::NoLowRate));
+    }
+
+    /// X = 500/s: P = 2 ms. At 400/s U = 0.8 and Q = 8 ms, which exceeds 5 ms.
+    #[test]
+    fn lowest_rate_near_the_plateau_gives_no_negative_time_of_a_request() {
+        let of = |response_ms| {
+            let found = rates(&[("400", 400.0, Some(response_ms)), ("900", 500.0, None)]);
+            found.map(|found| found.one_request_ms)
+        };
+        assert_eq!(of(5.0), Err(NoResponseModel::LowestRateNearPlateau));
+        assert!((of(11.0).unwrap() - 3.0).abs() < 1e-9, "{:?}", of(11.0));
     }
 
     #[test]

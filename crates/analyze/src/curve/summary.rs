@@ -107,7 +107,8 @@ impl PointSummary {
         self.verdicts.iter().map(RunVerdict::status).max().unwrap_or(Status::Pass)
     }
 
-    /// Returns the checks whose status equals this verdict in a run of the point, each once.
+    /// Returns the checks whose status in a run of the point equals [`PointSummary::verdict`], each
+    /// once; none if all runs are VALID.
     pub fn objections(&self) -> Vec<CheckKind> {
         let gravest = self.verdict();
         each_once(self.verdicts.iter().flat_map(|run| run.with(gravest)))

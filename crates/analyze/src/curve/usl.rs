@@ -102,7 +102,7 @@ pub enum NoUsl {
         /// Points that were left out, with the reason.
         unusable: Vec<(usize, Unusable)>,
     },
-    /// The sweep begins with too many clients to know the throughput of one.
+    /// The sweep begins with too many clients to know the throughput of one client.
     NoSmallValue {
         /// Smallest number of clients.
         smallest: f64,
@@ -404,8 +404,8 @@ fn squares_at_peak(sample: &Sample, throughput: f64, estimate: f64) -> f64 {
     at(low.midpoint(high)).min(at(best))
 }
 
-/// Returns the upper end of the range of values for which `is_inside` is true. It is true for
-/// `start`. The search begins at `first`, and the result is at most `ceiling`.
+/// Returns the upper end of the range of values for which `is_inside` is true; `start` is one of
+/// these values. The search begins at `first`, and the result is at most `ceiling`.
 fn upper_end(start: f64, first: f64, ceiling: f64, is_inside: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (start, first.min(ceiling));
     while is_inside(high) {
@@ -418,8 +418,8 @@ fn upper_end(start: f64, first: f64, ceiling: f64, is_inside: impl Fn(f64) -> bo
     bisect(low, high, is_inside)
 }
 
-/// Returns the lower end of the range of values for which `is_inside` is true. It is true for
-/// `start`; the result is at least `floor`.
+/// Returns the lower end of the range of values for which `is_inside` is true; `start` is one of
+/// these values. The result is at least `floor`.
 fn lower_end(start: f64, floor: f64, is_inside: impl Fn(f64) -> bool) -> f64 {
     match is_inside(floor) {
         true => floor,

@@ -16,7 +16,7 @@ pub struct Finding {
 /// The problem that a check found.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Problem {
-    /// The clock rate of the processors follows the load.
+    /// The processors have a governor other than `performance`, which may lower their clock rate.
     Governor {
         /// Governors in use, as the system lists them.
         governor: String,
@@ -100,7 +100,7 @@ pub enum SleepCondition {
     SingleProcessor,
     /// The use of the processors is unknown.
     UseUnknown,
-    /// A processor is idle.
+    /// None of the other conditions holds: a processor is idle.
     Idle,
 }
 
@@ -165,9 +165,12 @@ impl DurableSetting {
         match self {
             DurableSetting::Fsync | DurableSetting::FullPageWrites => value == "on",
             DurableSetting::SynchronousCommit => value != "off",
-            DurableSetting::FlushLog | DurableSetting::SyncBinlog => value == "1",
+            // With 3, MariaDB flushes the log twice at each commit.
+            DurableSetting::FlushLog => ["1", "3"].contains(&value),
+            DurableSetting::SyncBinlog => value == "1",
+            // With `DETECT_ONLY`, MySQL notices a torn page but has no copy of it.
             DurableSetting::DoubleWrite => {
-                !["off", "0", "false"].contains(&value.to_ascii_lowercase().as_str())
+                !["off", "0", "false", "detect_only"].contains(&value.to_ascii_lowercase().as_str())
             }
             DurableSetting::SqliteSynchronous => !["off", "0"].contains(&value),
         }

@@ -18,7 +18,7 @@ pub(super) const CHECKS: [Check<()>; 8] = [
     ("timer", |all, ()| timer(all)),
 ];
 
-/// Largest number of bytes in swap that is accepted. This little may be pages that were not needed
+/// Largest number of bytes in swap that is accepted. So few bytes may be pages that were not needed
 /// for a long time.
 const SWAP_ALLOWED: u64 = 16 << 20;
 

@@ -131,9 +131,11 @@ mod tests {
         check(DurableSetting::FlushLog, "2", "flush-log");
         check(DurableSetting::FlushLog, "0", "flush-log");
         check(DurableSetting::DoubleWrite, "OFF", "double-write");
+        check(DurableSetting::DoubleWrite, "DETECT_ONLY", "double-write");
         check(DurableSetting::SqliteSynchronous, "off", "sqlite-synchronous");
         for (setting, value) in [
             ("synchronous_commit", "remote_apply"),
+            ("innodb_flush_log_at_trx_commit", "3"),
             ("innodb_doublewrite", "DETECT_AND_RECOVER"),
             ("synchronous", "normal"),
         ] {

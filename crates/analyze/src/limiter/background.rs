@@ -32,8 +32,11 @@ const ROLES: [(&str, &[&str]); 4] = [
 ];
 
 impl LimiterInput<'_, '_> {
-    /// Returns the candidates among background work: other sessions, work that the database names,
-    /// and intermittent work. `found` are the candidates found so far.
+    /// Returns the candidates among background work: sessions of other clients, work that the
+    /// database names, and intermittent work. For an observed program, intermittent work is left
+    /// out, and sessions of other clients count only if they can be told apart from the program's
+    /// own sessions, and only if the program does not pause. `found` are the candidates found so
+    /// far.
     pub(super) fn background(&self, found: &[Candidate]) -> Vec<Candidate> {
         if self.demand.source == LoadSource::Program {
             // Sessions of other clients take nothing from a program that pauses.
@@ -45,7 +48,8 @@ impl LimiterInput<'_, '_> {
         found.into_iter().flatten().collect()
     }
 
-    /// Returns a candidate if sessions of other clients keep the processors busy.
+    /// Returns a candidate if sessions of other clients keep at least [`LEAST_USE`] of the
+    /// database's processors busy while the database wants all of its processors.
     fn other_sessions(&self) -> Option<Candidate> {
         let others = self.signals.per_sample(&ComponentKind::Sessions, sessions::OTHERS)?;
         let available = self.database_processors()?;

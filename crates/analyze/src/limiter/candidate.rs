@@ -11,8 +11,8 @@ use super::finding::LimiterFinding;
 pub struct Candidate {
     /// Suspected component.
     pub component: Component,
-    /// Fraction of the window in which the component was saturated, or of the requests' time that
-    /// was spent in it, 0 to 1.
+    /// Weight of the suspicion, 0 to 1. Depending on the component, it is the used fraction of the
+    /// component's capacity, or the fraction of the requests' time that was spent in the component.
     pub share: f64,
     /// Facts behind the suspicion.
     pub finding: LimiterFinding,
@@ -41,7 +41,7 @@ impl Candidate {
     }
 
     /// Orders candidates: a control group first, then background work and other programs, then all
-    /// others. Candidates of the same kind are ordered by share, the largest first.
+    /// others. Within each of these three groups, the candidate with the largest share comes first.
     pub(super) fn order(a: &Candidate, b: &Candidate) -> Ordering {
         let explains = |candidate: &Candidate| match candidate.component {
             // A configured limit makes processors look full and sessions look slow.

@@ -4,7 +4,8 @@
 /// better result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Component {
-    /// Nothing: every job with a schedule achieved its offered rate.
+    /// Nothing: every job with a schedule achieved its offered rate, and the other jobs sent few
+    /// requests.
     NotSaturated,
     /// Number of concurrent requests: each resource has time to spare.
     Concurrency,
@@ -94,9 +95,17 @@ impl Component {
         }
     }
 
-    /// Returns true if something limits the result, and is known.
+    /// Returns true if there is a limiter and it is known.
     pub fn is_known(self) -> bool {
         !matches!(self, Component::NotSaturated | Component::Unknown)
+    }
+
+    /// Returns the most frequent of several components, the first of equally frequent ones; `None`
+    /// if there are none.
+    pub fn most_frequent(all: &[Component]) -> Option<Component> {
+        let count = |of: Component| all.iter().filter(|other| **other == of).count();
+        // `max_by_key` returns the last of several maxima.
+        all.iter().rev().copied().max_by_key(|one| count(*one))
     }
 }
 
@@ -109,5 +118,14 @@ mod tests {
         for (place, one) in Component::ALL.iter().enumerate() {
             assert!(Component::ALL[place + 1..].iter().all(|other| other.name() != one.name()));
         }
+    }
+
+    #[test]
+    fn first_of_equally_frequent_components_is_the_most_frequent() {
+        use Component::{DatabaseCpu, DatabaseFlush, DatabaseLocks};
+        let tie = [DatabaseLocks, DatabaseFlush, DatabaseCpu, DatabaseCpu, DatabaseFlush];
+        assert_eq!(Component::most_frequent(&tie), Some(DatabaseFlush));
+        assert_eq!(Component::most_frequent(&tie[..4]), Some(DatabaseCpu));
+        assert_eq!(Component::most_frequent(&[]), None);
     }
 }

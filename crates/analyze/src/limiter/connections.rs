@@ -191,7 +191,8 @@ impl LimiterInput<'_, '_> {
 
     /// Returns the connections of a program and the sessions behind them, if a pool shares the
     /// sessions and keeps requests waiting: many more requests wait for an answer than there are
-    /// sessions, and few sessions are idle. Otherwise, or if no proxy is seen and the database
+    /// sessions, and either the sessions are busy, the observer itself has to wait for one, or the
+    /// requests are known to wait at a pooler. Otherwise, or if no proxy is seen and the database
     /// saturates its processors, returns `None`.
     fn pooled_connections(&self) -> Option<PooledConnections<'_>> {
         let program = ComponentKind::Sockets(MeasuredSide::Generator);
@@ -235,8 +236,8 @@ impl LimiterInput<'_, '_> {
         })
     }
 
-    /// Returns the connections of a program whose request has no answer yet; `None` if that is not
-    /// known.
+    /// Returns the mean number of a program's connections whose request has no answer yet; `None`
+    /// if that is not known.
     ///
     /// The kernel's times have a resolution of one tick. If no request can be answered within a
     /// tick, data received and data sent within the same tick are an answer and the next request.

@@ -19,7 +19,8 @@ const MEMORY_LACKED: f64 = 0.1;
 const DISK_TIMES: [ObservedMetric; 2] = [disk::READ_TIME, disk::WRITE_TIME];
 
 impl LimiterInput<'_, '_> {
-    /// Returns the candidates among the database's resources and waits.
+    /// Returns the candidates among the database's resources and waits, and among the quotas of the
+    /// control groups of the database and the load generator.
     pub(super) fn database(&self) -> Vec<Candidate> {
         let found = [
             self.throttled(MeasuredSide::Server),
@@ -84,7 +85,7 @@ impl LimiterInput<'_, '_> {
         (share >= DECISIVE_WAIT).then_some(candidate)
     }
 
-    /// Adds the figures of the busiest disk of the database's host.
+    /// Adds the figures of the busiest disk of the database's host, if that host is observed.
     pub(super) fn with_busiest_disk(&self, candidate: Candidate) -> Candidate {
         if !self.sees_its_host() {
             return candidate;

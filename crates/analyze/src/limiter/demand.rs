@@ -1,4 +1,4 @@
-//! The load that the generator requested, by its own measurements.
+//! The load on the database, by the load generator's own measurements.
 
 use base::Nanos;
 use record::Kind;
@@ -49,13 +49,14 @@ pub(super) struct Demand {
     pub(super) source: LoadSource,
     /// True if there is a job whose schedule offers more than is answered.
     pub(super) is_overloaded: bool,
-    /// Clients of the closed jobs on the main target, without brief jobs
-    /// ([`CheckInput::is_brief`]); the writers of a load.
+    /// Clients of the closed jobs on the main target, without brief jobs ([`CheckInput::is_brief`])
+    /// and without jobs whose file of requests is empty; for the load of a table, its writers.
     pub(super) closed: Clients,
     /// Number of clients of closed jobs that pause after each answer.
     pub(super) thinking_clients: f64,
-    /// Workers of the jobs that offer more than is answered; `None` if such a job has no fixed
-    /// number of workers, or its workers are not busy.
+    /// Workers of the jobs that offer more than is answered; `None` if there is no such job, or if
+    /// any of them has no fixed number of workers, has workers that are not busy, or uses another
+    /// target.
     pub(super) busy_workers: Option<Clients>,
     /// Number of clients of closed jobs that read their requests from a file or a pipe, and do not
     /// pause between them. Jobs without any request are left out, because their file is empty.
@@ -67,9 +68,10 @@ pub(super) struct Demand {
     /// Mean number of requests in the main target's database: throughput times mean service time
     /// (Little's law).
     pub(super) in_flight: f64,
-    /// Requests that ended per second, with or without an error, on all targets.
+    /// Requests that ended per second, with or without an error, on all targets; for the load of a
+    /// table, batches of rows.
     pub(super) per_s: f64,
-    /// Mean service time of requests to the main target, in seconds.
+    /// Mean service time of completed requests and timeouts at the main target, in seconds.
     pub(super) service_s: f64,
     /// Mean number of statements of a request to the main target; some may take no round trip of
     /// their own.
@@ -92,7 +94,8 @@ impl Demand {
             demand.source = LoadSource::Jobs;
             let job = evidence.plan.account(account).job();
             demand.is_overloaded |= findings.is_overloaded(account);
-            // Requests to other targets and programs do not load the observed database.
+            // Requests to other targets, and requests that run programs, do not load the observed
+            // database.
             if job.target != JobTarget::Main {
                 continue;
             }
@@ -162,9 +165,9 @@ impl Demand {
     }
 }
 
-/// Returns the number of requests that ended in the window as a fraction of those that were due in
-/// it. The fraction is small if a job offers more than is answered: the other requests are answered
-/// after the window.
+/// Returns the number of requests that ended in the window, divided by the number of requests that
+/// were due in the window and were answered or failed at any time. The result is small if a job
+/// offers more than is answered, because many of its requests are answered after the window.
 fn ended_of_due(requests: &JobEvidence, evidence: &Evidence) -> f64 {
     let window = evidence.steps.window();
     let ends = requests.ends(window.clone());
@@ -173,8 +176,8 @@ fn ended_of_due(requests: &JobEvidence, evidence: &Evidence) -> f64 {
     (ends.completed + ends.errors) as f64 / (due as f64).max(1.0)
 }
 
-/// Returns the workers of the overloaded jobs; `None` if there are none, or they do not explain the
-/// overload.
+/// Returns the workers of the overloaded jobs; `None` if there are no such jobs, or if busy workers
+/// do not explain the overload of each of them.
 fn busy_workers(findings: &CheckInput<'_>) -> Option<Clients> {
     let evidence = findings.evidence;
     let length_s = evidence.window_length().as_secs_f64().max(f64::MIN_POSITIVE);
@@ -214,8 +217,8 @@ fn thinks(pacing: &Pacing) -> bool {
 
 /// Returns the time, in seconds, in which the clients of a closed job asked for input in the
 /// window: from the start of the job to its end, or to the step in which the last of them left
-/// because the file had ended. Clients that wait for a pipe do not leave. `None` if that is no
-/// time.
+/// because the file had ended. Clients that wait for a pipe do not leave. `None` if this time is
+/// zero, or if no request came due.
 fn asking_s(evidence: &Evidence, job: &Job, requests: &JobEvidence) -> Option<f64> {
     let last = requests.steps.iter().rposition(|step| step.counts.arrivals > 0)?;
     // At the end of the run, every client leaves.

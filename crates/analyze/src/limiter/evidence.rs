@@ -7,13 +7,14 @@ use std::borrow::Cow;
 pub struct EvidenceNumber {
     /// Measured quantity; its name includes the unit.
     pub kind: EvidenceKind,
-    /// Value, a mean over the window.
+    /// Value; usually a mean over the window.
     pub value: f64,
 }
 
 macro_rules! kinds {
     ($($kind:ident => $name:literal,)*) => {
-        /// A quantity that is evidence for a limiter. The guide explains each by its name.
+        /// A quantity that is evidence for a limiter. The user's guide explains each quantity under
+        /// its name.
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub enum EvidenceKind {
             /// Sessions that wait for the locks of the table with this name.

@@ -12,7 +12,8 @@ use crate::other_programs::OtherPrograms;
 /// The facts from which a limiter, or a candidate, was concluded.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LimiterFinding {
-    /// The requests of every job with a schedule were answered at the rate at which they arrived.
+    /// The requests of every job with a schedule were answered at the rate at which they arrived,
+    /// and the other jobs sent few requests.
     Satisfied,
     /// The limiter cannot be determined from the run or the load.
     Inconclusive(Inconclusive),
@@ -21,7 +22,7 @@ pub enum LimiterFinding {
     NothingSaturated {
         /// Reason why there must be a limiter.
         why: Saturation,
-        /// True if any part of the database was observed.
+        /// True if processes or sessions of the database were observed.
         sees_server: bool,
         /// Saturated components for which no request was found to wait, each with its used
         /// fraction.
@@ -140,8 +141,9 @@ pub enum ConnectionLimit {
     PoolOfProgram {
         /// Largest number of connections of the program.
         connections: f64,
-        /// Number of those connections whose request has no answer yet, in the mean proportion of
-        /// all connections; `None` if that is not known.
+        /// Estimated number of those connections whose request has no answer yet: the largest
+        /// number of connections times the mean fraction of waiting connections; `None` if that
+        /// fraction is not known.
         waiting: Option<f64>,
         /// Name of the pooler; `None` if it was not found.
         pooler: Option<String>,
@@ -169,7 +171,7 @@ pub enum GeneratorLimit {
     ThreadFull {
         /// Evidence that the thread runs all the time.
         use_of_thread: FullThread,
-        /// Number of threads with time to spare.
+        /// Number of threads that ran for less than 0.4 of the window.
         idle: usize,
         /// Number of all threads.
         threads: usize,
@@ -214,7 +216,8 @@ pub enum FullThread {
 pub enum ProgramLimit {
     /// The program has no session for most of the time.
     Absent {
-        /// Fraction of the time in which it had a session.
+        /// Mean number of its sessions, at most 0.5; the fraction of the time with a session if the
+        /// program opens one at a time.
         sessions: f64,
         /// Mean number of processors that the program used.
         processors: f64,
@@ -343,7 +346,7 @@ pub enum NetworkLimit {
     },
     /// Round trips take much of a request.
     RoundTrips {
-        /// Number of round trips of a request.
+        /// Number of round trips of a request, taken as one per statement.
         trips: f64,
         /// Shortest time of a round trip, in seconds.
         round_trip_s: f64,

@@ -33,7 +33,8 @@ impl LimiterInput<'_, '_> {
         }
     }
 
-    /// Returns a candidate if a runnable thread lacks a processor because something else uses it.
+    /// Returns a candidate if a runnable thread lacks a processor because something other than the
+    /// database uses it.
     fn waiting_thread(&self) -> Option<Candidate> {
         let lanes = self.findings.lanes();
         let lane = lanes.max_by(|a, b| a.waited.total_cmp(&b.waited))?;
@@ -76,7 +77,8 @@ impl LimiterInput<'_, '_> {
         Some(Candidate::new(Component::GeneratorThread, share, finding).with(kind, share))
     }
 
-    /// Returns a candidate if clients wait for the file or pipe that supplies their requests.
+    /// Returns a candidate if all clients of closed jobs read their requests from a file or pipe,
+    /// never pause intentionally, and have nothing to send for at least [`STARVED`] of their time.
     fn slow_feed(&self) -> Option<Candidate> {
         let (clients, busy) = (self.demand.clients_with_input, self.demand.busy_with_input);
         if clients == 0.0 || clients < self.demand.closed.clients {

@@ -1,8 +1,8 @@
 //! Limiter of the load of a table.
 //!
 //! A load sends as fast as it is answered, so it is examined like a closed job, by the observations
-//! during the load. One thread generates and sends the rows of all writers; this thread is the
-//! first candidate.
+//! during the load. One thread generates and sends the rows of all writers, so this thread may be
+//! the limiter, too.
 
 use base::Nanos;
 use record::metric::processes;

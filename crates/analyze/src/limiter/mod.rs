@@ -175,8 +175,9 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns all candidates, ordered by [`Candidate::order`]: causes before their consequences.
-    /// If there are none, the only entry names too few requests in flight, a lack of processors, or
-    /// an unknown limiter.
+    /// For an observed program, candidates with [`Component::GeneratorInput`] come before all
+    /// others. If there are none, the only entry names too few requests in flight, a lack of
+    /// processors, or an unknown limiter.
     fn ranked(&self, why: Saturation) -> Vec<Candidate> {
         let mut ranked = self.connections();
         ranked.extend(self.generator());

@@ -11,7 +11,9 @@ use super::finding::{LimiterFinding, NetworkLimit};
 use super::input::LimiterInput;
 use crate::surroundings::DatabaseLocation;
 
-/// The network is the limiter only if requests spend at least this fraction of their time on it.
+/// If it is known that requests spend less than this fraction of their time outside of the
+/// database, the network is not the limiter. The load generator has time to spare if its busiest
+/// thread is busy for less than this fraction of the window.
 const ON_NETWORK: f64 = 0.5;
 
 /// Bandwidth is the limiter only if, of the requests in flight, at least this fraction has answers
@@ -69,7 +71,8 @@ impl LimiterInput<'_, '_> {
         found.into_iter().flatten().collect()
     }
 
-    /// Returns a candidate if a link carries nearly all that it can.
+    /// Returns a candidate if a link carries nearly all that it can, unless the database is on the
+    /// load generator's host, or most requests are known to be in the database.
     fn link(&self) -> Option<Candidate> {
         // If the database is on this host, the links carry other traffic.
         let place = self.findings.evidence.surroundings.main.location;
@@ -133,7 +136,7 @@ impl LimiterInput<'_, '_> {
         Some(candidate.with_any(EvidenceKind::SegmentsSentAgainPerS, sent_again))
     }
 
-    /// Returns a candidate if the network takes most of the time of the requests.
+    /// Returns a candidate if the network takes much of the time of the requests.
     ///
     /// The mean round trip of TCP says little about the path: acknowledgements are sent with
     /// answers, so the mean includes the time of the request itself. The shortest round trip is
@@ -223,9 +226,9 @@ impl LimiterInput<'_, '_> {
         Some(candidate.with_any(EvidenceKind::SessionsActive, self.active()))
     }
 
-    /// Returns a candidate if requests are neither in the database, which has an idle session for
-    /// each of them, nor in the load generator, which has time to spare. The requests are then on
-    /// the network, although no socket shows it, as behind a relay.
+    /// Returns a candidate if requests are neither in the database, which has enough idle sessions
+    /// for them, nor in the load generator, which has time to spare. The requests are then on the
+    /// network, although no socket shows it, as behind a relay.
     fn hidden_network_delay(&self) -> Option<Candidate> {
         let share = self.share_outside_database()?;
         let idle = self.idle_sessions()? + self.receiving_sessions();

@@ -19,11 +19,12 @@ const LEAST_REPORTED: f64 = 0.05;
 pub struct ObservedComponents {
     /// Used fraction of each component, 0 to 1.
     pub utilisations: Vec<(UtilisedComponent, f64)>,
-    /// Waits of the database's active sessions with the mean number of sessions, the largest first.
-    /// `cpu` denotes sessions that run; `unexplained` those that the database shows as running but
-    /// that cannot have run.
+    /// Waits of the database's active sessions with the mean number of sessions, the largest first;
+    /// at most five. `cpu` denotes sessions that run; `unexplained` those that the database shows
+    /// as running but that cannot have run.
     pub waits: Vec<(String, f64)>,
-    /// Programs, other than the load generator and the database, that used the most processor time.
+    /// Programs, other than the load generator and the database, that used at least a hundredth of
+    /// a processor, for all observed hosts.
     pub programs: Vec<OtherProgram>,
 }
 

@@ -17,8 +17,8 @@ use super::usage::CPU_FULL;
 use crate::evidence::Evidence;
 use crate::other_programs::{OtherProgram, OtherPrograms};
 
-/// Other programs limit the result only if they use at least this fraction of a machine's
-/// processors.
+/// Other programs limit the result only if they use at least this fraction of the processors of the
+/// database's machine.
 const LEAST_USE: f64 = 0.35;
 
 /// Other programs limit the result only if threads of the load generator or of the database lack a
@@ -157,7 +157,8 @@ impl LimiterInput<'_, '_> {
         ))
     }
 
-    /// Returns the mean number of threads, of load generator and database, that lacked a processor.
+    /// Returns the mean number of threads that lacked a processor: threads of the database, and of
+    /// the load generator or the observed program.
     fn lacked_processors(&self) -> f64 {
         let generator = match self.demand.source {
             LoadSource::Jobs => self.findings.lanes().map(|lane| lane.waited).sum(),

@@ -1,5 +1,5 @@
-//! The database's processors as the limiter: all that it may use, a single one, or the quota of its
-//! control group.
+//! The database's processors as the limiter: all that it may use, or a single one. Also the quota
+//! of a control group, of the database or the load generator.
 
 use record::metric::{cgroup, processes, sessions};
 use record::{ComponentKind, MeasuredSide};
@@ -10,6 +10,7 @@ use super::demand::LoadSource;
 use super::evidence::EvidenceKind;
 use super::finding::{LimiterFinding, ProcessorLimit};
 use super::input::LimiterInput;
+use super::signals::HostProcessors;
 use super::usage::CPU_FULL;
 use super::waits::DECISIVE_WAIT;
 use crate::surroundings::DatabaseLocation;
@@ -30,7 +31,8 @@ const THROTTLED: f64 = 0.1;
 const QUOTA_USED: f64 = 0.9;
 
 impl LimiterInput<'_, '_> {
-    /// Returns true if the database has processors to spare; `None` if that is not known. If the
+    /// Returns true if the database has processors to spare; `None` if that is not known. The
+    /// answer is not known if clearly more sessions run than the observed processes explain. If the
     /// processes of the database were not seen, the answer is known only if fewer than
     /// [`SPARE_BELOW`] sessions ran.
     pub(super) fn database_has_time(&self) -> Option<bool> {
@@ -80,14 +82,15 @@ impl LimiterInput<'_, '_> {
         Some(candidate)
     }
 
-    /// Returns a candidate if the database saturates the processors.
+    /// Returns a candidate if the database saturates the processors that it may use, or if the
+    /// processors of its host are saturated and the database is their largest user.
     pub(super) fn processors(&self) -> Option<Candidate> {
         let (used, available) = (self.database_cpu()?, self.database_processors()?);
         let share = used / available;
         let wants = self.database_demand();
         // The processors of the database are identified only if it may use all of the machine's.
-        let all = self.signals.busy_processors().filter(|all| all.len() as f64 <= available);
-        let busy = all.map(|all| all.iter().sum::<f64>() / all.len() as f64);
+        let all = self.signals.host_processors().filter(|all| all.count <= available);
+        let busy = all.map(HostProcessors::share);
         let is_busy = busy.is_some_and(|busy| busy >= CPU_FULL);
         let is_crowded = is_busy && wants.is_none_or(|wants| wants >= 1.0);
         let wants = wants.unwrap_or(share);
@@ -138,8 +141,8 @@ impl LimiterInput<'_, '_> {
             return None;
         }
         let generator = self.generator_cpu().unwrap_or(0.0);
-        let all = self.signals.busy_processors().map(|all| all.iter().sum::<f64>());
-        if all.is_some_and(|all| all - used - generator < generator) {
+        let all = self.signals.host_processors();
+        if all.is_some_and(|all| all.busy - used - generator < generator) {
             return None;
         }
         let finding = LimiterFinding::Processors(ProcessorLimit::Full {
@@ -158,14 +161,15 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns the number of processors that the load generator used on the database's machine;
-    /// `None` if the two run on different machines.
+    /// `None` unless the database is a separate program on the load generator's machine.
     fn generator_on_same_host(&self) -> Option<f64> {
         let is_here =
             self.findings.evidence.surroundings.main.location == DatabaseLocation::ThisHost;
         self.generator_cpu().filter(|_| is_here)
     }
 
-    /// Returns a candidate if one thread is busy all the time while other processors idle.
+    /// Returns a candidate if one thread is busy all the time while other processors idle, unless
+    /// this thread may serve another client or do background work.
     pub(super) fn one_processor(&self) -> Option<Candidate> {
         let busiest = self
             .signals

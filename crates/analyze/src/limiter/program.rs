@@ -20,8 +20,8 @@ const LACKED: f64 = 0.2;
 /// fraction of the requests' time.
 const SESSION_WORKS: f64 = 0.75;
 
-/// Minimum in place of [`SESSION_WORKS`] for a session that receives the rows of a load without a
-/// break.
+/// Minimum in place of [`SESSION_WORKS`] for a session that waits for the rows of a load for at
+/// least as long as it is idle.
 const SESSION_LOADS: f64 = 0.5;
 
 /// Largest mean number of sessions that counts as one.
@@ -138,8 +138,8 @@ impl LimiterInput<'_, '_> {
         Some(candidate)
     }
 
-    /// Returns a candidate if nothing is saturated and the program keeps none of its sessions
-    /// waiting: it has too few sessions.
+    /// Returns a candidate if the database has processors to spare, or if neither side lacks a
+    /// processor: the program has too few sessions. Used if there is no other candidate.
     pub(super) fn program_concurrency(&self) -> Option<Candidate> {
         let sessions = self.program_sessions()?;
         // Saturated processors do not limit a program if its threads and its database get one

@@ -49,7 +49,7 @@ pub(super) const LACKS_PROCESSOR: f64 = 0.5;
 const SPARE_AFTER_S: f64 = 5.0;
 
 /// Length of the first part of the window, in which no session that was used in the window can
-/// become spare: [`SPARE_AFTER_S`] without a second, the distance of readings.
+/// become spare: [`SPARE_AFTER_S`] minus one second, the time between two readings.
 const EARLY: Nanos = Nanos::from_secs(4);
 
 /// Sources that show sessions of a program. If one of them is missing, some sessions may not be
@@ -61,7 +61,7 @@ const SESSION_SOURCES: [&str; 3] = [DATABASE, SESSIONS, SESSIONS_OF_OTHERS];
 pub(super) struct ProgramSessions {
     /// All sessions.
     pub(super) all: f64,
-    /// Sessions between two statements.
+    /// Sessions between two statements, without those that the program no longer uses.
     pub(super) idle: f64,
     /// Sessions that wait for the rest of a statement, such as rows to load; `event` is the name of
     /// that wait in the database.
@@ -91,7 +91,9 @@ pub(super) struct ProgramSessions {
     /// Mean number of threads of the database that were runnable and had no processor; `None` if
     /// they were not seen.
     lacked_by_server: Option<f64>,
+    /// Requests of the program per second; `None` if that is not known.
     requests_per_s: Option<f64>,
+    /// Shortest round trip of the program's connections, in seconds; 0 if that is not known.
     round_trip_s: f64,
 }
 
@@ -187,7 +189,8 @@ impl LimiterInput<'_, '_> {
         Some(self.active()? + self.idle_sessions()?)
     }
 
-    /// Returns true if the sessions of an observed program wait for it long enough to limit it.
+    /// Returns true if the sessions of an observed program wait for the program so long that this
+    /// limits it; false if the database may be the reason.
     pub(super) fn program_pauses(&self) -> bool {
         self.program_sessions().is_some_and(|it| it.reason().is_some())
     }
@@ -331,7 +334,7 @@ impl ProgramSessions {
     }
 
     /// Returns the component that delays the answers: the program if it has not read answers that
-    /// have arrived, or else the network.
+    /// have arrived, or if its sockets were not seen; otherwise the network.
     fn cause_of_unread_answers(&self) -> (Component, Pause) {
         let has_arrived = self.unread_by_program.is_none_or(|unread| unread >= self.sending / 2.0);
         match has_arrived {

@@ -7,9 +7,9 @@ use super::demand::LoadSource;
 use super::input::LimiterInput;
 use super::waits::{DECISIVE_WAIT, Wait, kind};
 
-/// The requests of an observed program count as at least this fraction of its sessions' time. If
-/// the sessions are active for less, the switches between program and database count as part of the
-/// requests.
+/// The requests of an observed program are taken to fill at least this fraction of its sessions'
+/// time. If the sessions are active for less, the switches between program and database count as
+/// part of the requests.
 const AT_WORK: f64 = 0.7;
 
 /// Prefixes of waits with a known reason: the client, or a time that has to pass.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use base::Nanos;
-use record::metric::{processes, processor, role, server, sessions, upstream};
+use record::metric::{host, processes, processor, role, server, sessions, upstream};
 use record::statistic::{pg_stat_database, status};
 use record::{ComponentKind, MeasuredSide, ObservedComponent, ObservedMetric, ServerStatistic};
 
@@ -15,10 +15,27 @@ use crate::observed::{Observed, counter_growth};
 pub(super) struct Signals<'a> {
     window: Range<Nanos>,
     series: Vec<(ObservedComponent, &'a Observed)>,
-    /// Host of the database's processes; `None` for the load generator's host.
+    /// Host of the database's processes; `None` for the load generator's host, or if no process of
+    /// the database was seen.
     server: Option<String>,
     /// Number of hosts on which processes of the database were seen.
     server_hosts: usize,
+}
+
+/// Use of the processors of a host.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct HostProcessors {
+    /// Mean number of busy processors.
+    pub(super) busy: f64,
+    /// Number of all processors.
+    pub(super) count: f64,
+}
+
+impl HostProcessors {
+    /// Returns the busy fraction of all processors.
+    pub(super) fn share(self) -> f64 {
+        self.busy / self.count
+    }
 }
 
 impl<'a> Signals<'a> {
@@ -84,7 +101,8 @@ impl<'a> Signals<'a> {
         self.server_hosts
     }
 
-    /// Returns the host of the database's processes; `None` if it is the load generator's host.
+    /// Returns the host of the database's processes; `None` if it is the load generator's host, or
+    /// if no process of the database was seen.
     pub(super) fn server_host(&self) -> Option<&str> {
         self.server.as_deref()
     }
@@ -114,8 +132,8 @@ impl<'a> Signals<'a> {
         processes.is_some_and(|processes| processes > 0.0)
     }
 
-    /// Returns the host on which components of this kind are observed; `None` for the load
-    /// generator's host.
+    /// Returns the host whose observations of this kind are read unless a method names another
+    /// host; `None` for the load generator's host.
     fn host_of(&self, kind: &ComponentKind) -> Option<&str> {
         match kind {
             ComponentKind::Processes(MeasuredSide::Server)
@@ -390,12 +408,19 @@ impl<'a> Signals<'a> {
         all
     }
 
-    /// Returns the busy fraction of each processor of the database's host.
-    pub(super) fn busy_processors(&self) -> Option<Vec<f64>> {
-        let processors = self.kinds(|kind| matches!(kind, ComponentKind::Processor(_)));
-        let busy = processors.iter().filter_map(|kind| self.rate_at_server(kind, processor::BUSY));
+    /// Returns the use of the processors of the database's host; `None` if it was not observed.
+    pub(super) fn host_processors(&self) -> Option<HostProcessors> {
+        let each = self.kinds(|kind| matches!(kind, ComponentKind::Processor(_)));
+        let busy = each.iter().filter_map(|kind| self.rate_at_server(kind, processor::BUSY));
         let busy: Vec<f64> = busy.collect();
-        (!busy.is_empty()).then_some(busy)
+        let count = busy.len() as f64;
+        let each = HostProcessors { busy: busy.iter().sum(), count };
+        // Of a machine with many processors, only some are reported one by one.
+        let of_host = |metric| self.rate_at_server(&ComponentKind::Host, metric);
+        let all = of_host(host::BUSY).zip(of_host(host::PROCESSORS));
+        let all = all.map(|(busy, all)| HostProcessors { busy, count: all.round() });
+        // Such a count is far larger. The two may differ a little, because rates are measured.
+        all.filter(|all| all.count > 1.02 * count).or(Some(each)).filter(|_| count > 0.0)
     }
 
     /// Returns the number of counters that were reset in the window, because the counting program

@@ -6,6 +6,7 @@ use record::{ComponentKind, MeasuredSide};
 use super::demand::LoadSource;
 use super::finding::Requesters;
 use super::input::LimiterInput;
+use super::signals::HostProcessors;
 use crate::check::Status;
 
 /// Minimum utilisation of saturated processors. The kernel's scheduler loses the rest between two
@@ -15,8 +16,8 @@ pub(super) const CPU_FULL: f64 = 0.85;
 /// A thread that ran or was runnable for at least this fraction of the window has no time to spare.
 pub(super) const FULL: f64 = 0.8;
 
-/// Processors are the limiter only if a thread waits for a processor for at least this fraction of
-/// the window.
+/// A lack of processors on the side of the load generator is the limiter only if a thread waits for
+/// a processor for at least this fraction of the window.
 pub(super) const LEAST_WAIT: f64 = 0.2;
 
 /// Processors of the database.
@@ -69,8 +70,7 @@ impl LimiterInput<'_, '_> {
 
     /// Returns the busy fraction of all processors of the database's host.
     pub(super) fn busy_share(&self) -> Option<f64> {
-        let all = self.signals.busy_processors()?;
-        Some(all.iter().sum::<f64>() / all.len() as f64)
+        self.signals.host_processors().map(HostProcessors::share)
     }
 
     /// Returns true if the processors of the database's host are saturated.

@@ -30,9 +30,13 @@ const CONTRADICTION_SHARE: f64 = 0.2;
 /// A kind of wait of sessions, classified by its remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wait {
+    /// Lock or latch inside the database, or pinned buffer.
     Lock,
+    /// Flush of a log to the disk, or acknowledgement of a commit by a replica.
     Flush,
+    /// Read from or write to a disk, other than a flush of a log.
     Disk,
+    /// Any other wait, such as for the client; sessions that run also count here.
     Other,
 }
 
@@ -90,7 +94,8 @@ pub(super) struct SessionsInWait<'a> {
 pub(super) fn kind(name: &str) -> Wait {
     let lower = name.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    if has(&["bufferio"]) {
+    // `buffer_io` is the name before PostgreSQL 13.
+    if has(&["bufferio", "buffer_io"]) {
         Wait::Disk
     } else if has(&[
         "semi-sync",
@@ -200,7 +205,7 @@ impl LimiterInput<'_, '_> {
 
     /// Returns the mean number of sessions that samples show as running, although they had no
     /// processor and no counter shows them as waiting; `None` if the processes of the database were
-    /// not seen.
+    /// not seen, belong to a proxy, or may have lacked processors unnoticed.
     fn unexplained(&self) -> Option<f64> {
         self.database_cpu()?;
         // The time for which threads waited for a processor is unknown if there are too many to
@@ -265,6 +270,9 @@ mod tests {
             ("IO:DataFileRead", Wait::Disk),
             ("IPC:BufferIO", Wait::Disk),
             ("LWLock:BufferIO", Wait::Disk),
+            ("LWLock:buffer_io", Wait::Disk),
+            ("LWLock:buffer_content", Wait::Lock),
+            ("LWLock:WALWriteLock", Wait::Flush),
             ("IO:BufFileWrite", Wait::Disk),
             ("Client:ClientWrite", Wait::Other),
             ("cpu", Wait::Other),

@@ -545,6 +545,23 @@ fn other_programs_that_take_the_processors_are_named() {
     assert_ne!(summarize(&evidence).limiter.component, Component::OtherPrograms);
 }
 
+/// Of a machine with many processors, only the first ones are reported one by one.
+#[test]
+fn use_of_processors_that_are_not_reported_one_by_one_counts() {
+    let busy = |reported: f64, all: f64| {
+        let mut evidence = crowded();
+        hold(&mut evidence, "server", "processors", 4.0);
+        plant(&mut evidence, "cpu 0", "busy", reported);
+        plant(&mut evidence, "cpu 1", "busy", reported);
+        plant(&mut evidence, "host", "processors", 4.0);
+        plant(&mut evidence, "host", "busy", all);
+        plant(&mut evidence, "host", "other-programs", 3.4);
+        summarize(&evidence).limiter.component
+    };
+    assert_eq!(busy(0.2, 3.96), Component::OtherPrograms);
+    assert_ne!(busy(0.99, 2.2), Component::OtherPrograms);
+}
+
 #[test]
 fn a_database_behind_a_proxy_is_not_another_program() {
     let mut evidence = crowded();

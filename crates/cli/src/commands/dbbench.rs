@@ -33,6 +33,10 @@ const fn switch(name: &'static str, help: &'static str) -> Flag {
     Flag { name, argument: FlagArgument::Switch, help }
 }
 
+/// The host and the user unless a flag names others. Empty flags mean these too, as in dbbench.
+const DEFAULT_HOST: &str = "localhost";
+const DEFAULT_USER: &str = "root";
+
 /// The default and shortest interval between two reports.
 const SECOND: Nanos = Nanos::from_secs(1);
 
@@ -172,9 +176,9 @@ impl FlagOptions {
     fn of(flags: &[(&'static str, String)]) -> Result<FlagOptions, Complaint> {
         let mut flag_options = FlagOptions {
             kind: TargetKind::Mysql,
-            user: Some("root".to_owned()),
+            user: Some(DEFAULT_USER.to_owned()),
             password: None,
-            addresses: vec![HostPort { host: "localhost".to_owned(), port: None }],
+            addresses: vec![HostPort { host: DEFAULT_HOST.to_owned(), port: None }],
             database: None,
             options: Vec::new(),
             options_flag: "params",
@@ -250,13 +254,14 @@ impl FlagOptions {
             "driver" => self.kind = kind(value)?,
             "host" => {
                 let port = self.addresses.first().and_then(|address| address.port);
-                self.addresses = vec![HostPort { host: value.to_owned(), port }];
+                let host = given().unwrap_or_else(|| DEFAULT_HOST.to_owned());
+                self.addresses = vec![HostPort { host, port }];
             }
             "port" => {
                 let port = port(value)?;
-                self.addresses.iter_mut().for_each(|address| address.port = Some(port));
+                self.addresses.iter_mut().for_each(|address| address.port = port);
             }
-            "username" => self.user = given(),
+            "username" => self.user = given().or_else(|| Some(DEFAULT_USER.to_owned())),
             "password" => self.password = given().map(Secret::new),
             "database" => self.database = given(),
             "params" => self.options = options(value)?,
@@ -410,9 +415,11 @@ fn drivers() -> String {
     kinds.iter().map(|kind| kind.scheme()).collect::<Vec<_>>().join(", ")
 }
 
-fn port(text: &str) -> Result<u16, String> {
+/// Parses a port; 0 means that of the driver.
+fn port(text: &str) -> Result<Option<u16>, String> {
     let number = parse_int(text).ok().and_then(|number| u16::try_from(number).ok());
-    number.filter(|port| *port > 0).ok_or_else(|| "it is not a port from 1 to 65535".to_owned())
+    let port = number.ok_or_else(|| "it is not a port from 1 to 65535".to_owned())?;
+    Ok(Some(port).filter(|port| *port > 0))
 }
 
 /// Parses the options after the `?` of a URL of any kind.
@@ -488,11 +495,20 @@ mod tests {
         check("--driver postgres --database shop", "postgres://root@localhost/shop");
         check("-host db -port=3307 -username ann", "mysql://ann@db:3307");
         check("--host ::1 --port 5433 --driver postgres", "postgres://root@[::1]:5433");
-        check("--port 1 --host db --username=", "mysql://db:1");
         check("--database a --params tls=off", "mysql://root@localhost/a?tls=off");
         check("--driver sqlite", "sqlite:");
         check("--driver sqlite --database shop.db", "sqlite:shop.db");
         check("--driver sim --database mm1 --params service=2ms", "sim:mm1?service=2ms");
+    }
+
+    /// Scripts pass variables that may be empty.
+    #[test]
+    fn empty_flags_and_port_0_mean_the_defaults() {
+        check("--port 1 --host db --username=", "mysql://root@db:1");
+        check("--host= --port=0 --username= --password= --database=", "mysql://root@localhost");
+        check("--driver postgres --port 1 --port 0", "postgres://root@localhost");
+        let url = "--url mysql://ann@b:1/shop";
+        check(&format!("{url} --host= --port 0x0 --username="), "mysql://root@localhost/shop");
     }
 
     #[test]
@@ -554,7 +570,8 @@ mod tests {
             ("--driver oracle", "unknown driver `oracle`; expected"),
             ("--driver sim", "--driver sim needs a --database"),
             ("--driver sqlite --password x", "--password has no meaning for `sqlite:`"),
-            ("--port 0", "--port: it is not a port"),
+            ("--port -1", "--port: it is not a port"),
+            ("--port=", "--port: it is not a port"),
             ("--params password=x", "--params: a password cannot be an option"),
             ("--params tls=preferred", "--params: `tls=preferred` is not accepted: encryption"),
             ("--driver postgres --params sslmode=prefer", "--params: `sslmode=prefer` is not"),

@@ -52,13 +52,14 @@ pub(crate) fn of_record(
         metric: change.metric.to_string(),
         counted: FalsePositives::of_blocks(compared.values.pairs(), scale, design.order),
         spread: compared.spread?,
+        scale,
     })
 }
 
 /// Adds the false alarms of a credible experiment in real time to the counts of this machine.
 pub(crate) fn add_result(view: &ExperimentView, file: &ExperimentFile) {
     let is_credible = view.state == ExperimentState::Complete && view.verdict() < Status::Invalid;
-    let Some(FalseAlarms::OfExperiment { metric, counted, spread }) =
+    let Some(FalseAlarms::OfExperiment { metric, counted, spread, .. }) =
         view.false_alarms.as_ref().filter(|_| is_credible)
     else {
         return;

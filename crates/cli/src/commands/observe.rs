@@ -81,7 +81,7 @@ fn attach_complaint(error: &AttachError) -> Complaint {
 
 /// Sends samples of this machine to the `assay` on another machine that started this process.
 fn serve_samples(args: &ObserveArgs) -> Result<Exit, Complaint> {
-    let scope = lab::remote::scope(args.every, args.port, args.server.clone());
+    let scope = lab::remote::scope(args.every, args.port.clone(), args.server.clone());
     let served = lab::remote::serve(scope, std::io::stdin(), std::io::stdout());
     served.map_err(|error| Complaint::new(format!("cannot write samples: {error}")))?;
     Ok(Exit::Success)

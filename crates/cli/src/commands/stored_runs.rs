@@ -55,6 +55,7 @@ pub(crate) fn view(path: &Path, record: String) -> Result<Option<StoredRunsView>
         text: text.to_owned(),
         version: fact(VERSION),
         label: fact(LABEL),
+        notes: content.notes.clone(),
         runs: content.runs.iter().map(|row| stored_run(row, &figures)).collect(),
     }))
 }

@@ -490,7 +490,7 @@ fn programs_of_dbbench_files_need_the_flag() {
 fn invariant_8_a_password_is_in_no_message() {
     let place = TestFolder::with("[a]\nquery=select 1\n");
     for args in [
-        &["--password", "hunter2", "--port", "0", "w.ini"][..],
+        &["--password", "hunter2", "--port", "-1", "w.ini"][..],
         &["--passwrd=hunter2", "w.ini"],
         &["w.ini", "--password=hunter2"],
         &["--url", "mysql://ann:hunter2@h/d?tsl=off", "w.ini"],

@@ -306,7 +306,7 @@ const STUDY: Case = Case {
     flags: &[EACH],
     sent: &[
         ("create", Exactly(1)),
-        ("seq_1_to_100000", Exactly(1)),
+        ("information_schema.columns", Exactly(1)),
         ("(value) ", Rate(Ticks { job: "insert", per_s: 100, from_ms: 0, to_ms: 3_000 })),
         ("delete", Rate(Ticks { job: "cleanup", per_s: 1, from_ms: 0, to_ms: 3_000 })),
         ("count", For(3_000)),

@@ -56,6 +56,27 @@ fn every_form_of_an_answer_shows_the_notes() {
 }
 
 #[test]
+fn notes_are_shown_if_the_question_cannot_be_read() {
+    let place = place();
+    add(&place, "e.assay", "first: #disk");
+    let sql = "update experiment set value = '' where key = 'experiment'";
+    Connection::open(place.at("e.assay")).unwrap().execute_batch(sql).unwrap();
+    let report = |more: &[&str]| place.assay(&[&["report", "e.assay"], more].concat()).expect(2);
+    let document = report(&["--json"]).json();
+    assert_matches_schema("schemas/stored-runs.schema.json", &document);
+    assert_eq!(document["notes"][0]["text"], "first: #disk");
+    for more in [&[][..], &["--full"]] {
+        let shown = report(more).stdout;
+        assert!(shown.contains(", ann: first: #disk\n"), "{shown}");
+    }
+    report(&["--html", "e.html"]);
+    let markdown = report(&["--markdown"]).stdout;
+    assert!(markdown.contains(", ann: first: `#`disk\n"), "{markdown}");
+    let page = fs::read_to_string(place.at("e.html")).unwrap();
+    assert!(page.contains(", ann: first: #disk"), "{page}");
+}
+
+#[test]
 fn note_changes_no_number() {
     let place = place();
     let report = |record: &str| {

@@ -281,6 +281,23 @@ fn notes_are_added_listed_and_searched() {
 }
 
 #[test]
+fn notes_of_an_experiment_without_a_readable_question_are_found() {
+    let place = place();
+    place.write("e.ini", EXPERIMENT);
+    let line = ["run", "e.ini", "--virtual", "--quiet", "--url", MM1];
+    place.assay(&[&line[..], &["--out", "records/e.assay"]].concat()).expect(0);
+    place.assay(&["note", "records/e.assay", "odd #late", "--author", "x"]).expect(0);
+    let unread = rusqlite::Connection::open(place.at("records/e.assay")).unwrap();
+    unread.execute_batch("update experiment set value = '' where key = 'experiment'").unwrap();
+    drop(unread);
+    let served = Served::start(&place, "records", &[]);
+    let found = served.get("?q=%23late").expect(200, &["1 of 1 file", "cannot be read"]);
+    let row = found.row("e.assay");
+    assert!(row.contains("<a href=\"./?q=%23late\"><bdi>#late</bdi></a>"), "{row}");
+    served.get("report/e.assay").expect(200, &["x: odd #late"]);
+}
+
+#[test]
 fn notes_that_cannot_be_added_are_refused() {
     let place = place();
     record(&place, "r.assay", &[]);

@@ -28,15 +28,17 @@ const SOURCES_OF_MYSQL: &str = "show replica status";
 const REPLICAS_OF_MARIADB: &str = "show slave hosts";
 const REPLICAS_OF_MYSQL: &str = "show replicas";
 
-/// Queries for the size of this database's files. File names are in the server's own character set
-/// for names.
+/// Queries for the size of this database's files. The names of tablespaces are compared as bytes.
+/// MariaDB writes them as names of files: those of the database `a-b` begin with `a@002db/`.
 const FILES_OF_MARIADB: &str = "select sum(file_size), @@innodb_buffer_pool_size, \
      round(sum(file_size) / @@innodb_buffer_pool_size, 3) \
-     from information_schema.innodb_sys_tablespaces where name like concat(database(), '/%')";
+     from information_schema.innodb_sys_tablespaces \
+     where substring_index(name, '/', 1) = cast(convert(database() using filename) as binary)";
 
 const FILES_OF_MYSQL: &str = "select sum(file_size), @@innodb_buffer_pool_size, \
      round(sum(file_size) / @@innodb_buffer_pool_size, 3) \
-     from information_schema.innodb_tablespaces where name like concat(database(), '/%')";
+     from information_schema.innodb_tablespaces \
+     where substring_index(name, '/', 1) = cast(database() as binary)";
 
 /// Queries for a hash of the server's identity, its start time and its database. The hash is the
 /// same over every address and proxy. MariaDB has no `server_uuid`, but a `server_uid`: a hash of

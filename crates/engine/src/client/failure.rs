@@ -9,7 +9,7 @@ use super::state::Client;
 
 impl<D: Driver> Client<D> {
     /// Returns the time at which a failed attempt ended: the time that the driver reported or, if
-    /// it reported none, the current time.
+    /// the driver reported none, the current time.
     pub(super) fn end_of_failure(&self) -> Stamp {
         match self.work.reply.sent {
             Some(sent) if self.work.reply.done >= sent => self.work.reply.done,
@@ -18,15 +18,16 @@ impl<D: Driver> Client<D> {
     }
 
     /// Returns true if a request that was retried `retries` times is sent once more after this
-    /// error.
+    /// error: its section retries this code that often, and the client still has its connection.
     pub(super) fn may_retry(&self, error: &Error, retries: u32) -> bool {
         let retry = self.current_part().requests.retry.as_ref();
         let wanted = retry.is_some_and(|r| retries < r.times && r.codes.contains(&error.code()));
         wanted && self.connection.is_some()
     }
 
-    /// Records an error that ends a request, as an event if its code is new for the request's part.
-    /// Returns the outcome.
+    /// Returns the outcome of a request that ended in this error. Records the error as an event if
+    /// its code is new for the request's part. Ends the run if the part has `on-error = stop` and
+    /// does not accept the code.
     pub(super) fn record_error(&self, error: &Error, at: Stamp) -> Outcome {
         let (class, code) = (error.class(), error.code());
         let part = self.current_part();
@@ -47,7 +48,8 @@ impl<D: Driver> Client<D> {
         Outcome::Failed(Failure { class, code, accepted })
     }
 
-    /// Records the error of a request that was given up, and returns its outcome.
+    /// Records the error of a request that was given up, at its timeout or at the end of the drain.
+    /// Returns the outcome of the request.
     pub(super) fn timed_out(&self, at: Stamp) -> Outcome {
         let (code, text) = match self.lane.rt.now() >= self.lane.give_up_at.get() {
             true => (Code::DRAIN, "no answer before the end of the drain".to_owned()),
@@ -67,8 +69,8 @@ impl<D: Driver> Client<D> {
         }
     }
 
-    /// Returns the error for an answer with more rows than a results file accepts. Only the first
-    /// such error of a part has a text.
+    /// Returns the error for an answer whose rows take more memory than `query-results-file` allows
+    /// for one request or for the run. Only the first such error of a part has a text.
     #[cold]
     pub(super) fn lost_rows(&self, limit: RowLimit) -> Error {
         let text = match (self.has_seen_error(Code::RESULTS), limit) {

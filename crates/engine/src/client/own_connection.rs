@@ -1,14 +1,15 @@
 //! Requests that open a connection of their own.
 //!
 //! With `reconnect = per-transaction` a request connects and prepares its statements when it
-//! begins, within its service time, and closes the connection when it is settled, outside of all
-//! its times. Neither the limit on simultaneous attempts nor the back-off delays the request, since
-//! such a delay would be measured as the target's time. A refused request therefore fails. Only
-//! with `outage = wait` does a request try the other servers of its target and wait for an
-//! unreachable one; the time of its assignment is then the time of the last attempt.
+//! begins, within its service time. Its client closes the connection once the request is settled,
+//! outside of all times of the request. Neither the limit on simultaneous attempts nor the back-off
+//! delays the request, since such a delay would be measured as the target's time. A refused request
+//! therefore fails. Only with `outage = wait` does a request try the other servers of its target,
+//! and wait for an unreachable target. The recorded assignment of the request is then the beginning
+//! of its last attempt to connect.
 //!
-//! This is the only code of the measured path that allocates: opening a session cannot avoid
-//! allocations.
+//! Apart from the text of errors, this is the only code of the measured path that allocates:
+//! opening a session cannot avoid allocations.
 
 use std::pin::pin;
 
@@ -26,9 +27,10 @@ use super::state::{Attempt, Client, RequestProgress};
 pub(super) enum OwnConnection {
     /// The request has a connection.
     Connected,
-    /// The request got no connection; its attempt ends with this outcome.
+    /// The request was refused, or its time was over before it got a connection. Its attempt ends
+    /// with this outcome.
     Refused(Attempt),
-    /// The run ended before the target of the request was back.
+    /// The drain ended before the target of the request accepted connections again.
     TooLate,
 }
 
@@ -43,8 +45,8 @@ impl<D: Driver> Client<D> {
         let mut refusals = 0;
         loop {
             let link = self.lane.link(&self.job_state);
-            // Attempts take turns among the servers: other requests may have had the turns of the
-            // servers that accept clients.
+            // Attempts of all requests take turns among the servers, so this request may have met
+            // only servers that refuse. After one attempt per server, it waits for a short time.
             if waits && (link.is_down() || refusals >= link.servers()) {
                 if !self.wait_for_backoff().await {
                     return OwnConnection::TooLate;
@@ -76,8 +78,8 @@ impl<D: Driver> Client<D> {
     }
 
     /// Waits until the next attempt is allowed: until the pause of the target's outage is over or,
-    /// if one of its servers accepts clients, for a short time. Returns false if the run ends
-    /// first.
+    /// if one of the target's servers accepts clients, for a short time. Returns false if the drain
+    /// ends first.
     async fn wait_for_backoff(&self) -> bool {
         self.handle.expire_at(self.lane.give_up_at.get());
         let link = self.lane.link(&self.job_state);
@@ -90,8 +92,8 @@ impl<D: Driver> Client<D> {
         unless_fired(pin!(pause), &self.handle.expiry).await.is_some()
     }
 
-    /// Connects for a request that began at `sent`; returns `None` if the request's time is over
-    /// first.
+    /// Connects for a request whose attempt began at `sent`; returns `None` if the request times
+    /// out or the drain ends first.
     async fn connect_until_expiry(
         &mut self,
         sent: Stamp,
@@ -103,11 +105,11 @@ impl<D: Driver> Client<D> {
     }
 
     /// Closes the connection of a request that ended at `done`. Returns the instant at which the
-    /// client was free again, because arrivals that come due during the close wait for the client.
+    /// client was free again: arrivals that come due during the close wait for the client.
     pub(super) async fn close_own(&mut self, done: Stamp) -> Stamp {
         let Some(connection) = self.connection.take() else { return done };
         self.handle.expire_at(self.lane.give_up_at.get());
-        // A connection that is not closed at the end of the run is dropped.
+        // A connection that is not closed by the end of the drain is dropped.
         let _is_closed = unless_fired(pin!(connection.close()), &self.handle.expiry).await;
         self.job_state.clients.count_closed();
         self.lane.rt.now()

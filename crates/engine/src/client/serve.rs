@@ -19,16 +19,16 @@ use crate::link::LinkChange;
 use super::own_connection::OwnConnection;
 use super::state::{Attempt, Client, RequestProgress};
 
-/// Number of requests after which a client yields to the other tasks of its thread. With a driver
-/// that always answers at once, the client would never yield otherwise.
+/// Number of requests after which a client yields to the other tasks of its thread. Otherwise, with
+/// a driver that always answers at once, the client would never yield.
 const REQUESTS_PER_TURN: u32 = 64;
 
 /// The source of the next request of a closed client.
 enum RequestSource {
     /// The next number of the client; the request takes nothing from a file.
     Schedule(u64),
-    /// The next record of this part's file. The request gets this number or, if it is `None`, the
-    /// record's own number.
+    /// The next record of this part's file. The request gets this number or, if the number is
+    /// `None`, the record's own number.
     File(PartId, Option<u64>),
     /// The client makes no more requests.
     End,
@@ -43,7 +43,8 @@ struct NextRequest {
 }
 
 impl<D: Driver> Client<D> {
-    /// Serves the arrivals of the gate until none is left.
+    /// Serves the arrivals of the gate until none is left, or until the client can get no
+    /// connection.
     pub(crate) async fn serve_arrivals(mut self) {
         let mut now = self.lane.rt.now();
         loop {
@@ -76,9 +77,9 @@ impl<D: Driver> Client<D> {
             gate.add_idle(Rc::clone(&self.handle));
         }
         gate.assign(now);
-        // Only the dispatcher adds clients and ends runs: wake it at once if requests wait or a
-        // queue overflowed. Wake it also when the schedule is over, since a timer that is never due
-        // would not wake it.
+        // Only the dispatcher adds clients and ends runs. Wake it at once if requests wait and the
+        // job may have more clients, or if the queue overflowed. Wake it also when the schedule is
+        // over, since a timer that is never due would not wake it.
         let crowded = gate.waiting() > 0 && self.job_state.clients.may_grow();
         let at_once = crowded || gate.has_overflowed() || gate.has_ended();
         let due = if at_once { now } else { gate.next_due() };
@@ -129,8 +130,8 @@ impl<D: Driver> Client<D> {
     }
 
     /// Returns the source of the next request of a closed client. A job with a file of its own
-    /// gives the next record to the next ready client; a mix takes from the file of the part whose
-    /// turn it is.
+    /// gives the next record to the next ready client. A mix draws a part for the number of the
+    /// request, and takes a record from the part's file, if it has one.
     #[inline]
     fn next_source(&self, numbers: &mut impl Iterator<Item = u64>) -> RequestSource {
         if self.job_state.job.requests.feed.is_some() {
@@ -177,7 +178,8 @@ impl<D: Driver> Client<D> {
         }
     }
 
-    /// Opens a request in the ledger.
+    /// Opens a request in the ledger: `ready` is its intended start, and `now` the time at which it
+    /// was noticed.
     fn open_request(&self, next: NextRequest, ready: Stamp, now: Stamp) -> DueRequest {
         let mut ledger = self.lane.ledger.borrow_mut();
         let request = ledger.arrive(self.job_state.account, next.number, ready, now);
@@ -185,24 +187,25 @@ impl<D: Driver> Client<D> {
         DueRequest { request, part, input: next.input }
     }
 
-    /// Waits for the end of the think time or of the job, whichever comes first.
+    /// Waits until `ready` or until the end of the job, whichever comes first. Returns the current
+    /// time.
     async fn pause_until(&self, ready: Stamp) -> Stamp {
         self.handle.pause_until(ready.min(self.job_state.end.get())).await;
         self.lane.rt.now()
     }
 
-    /// Settles a request for which the run ended before there was a connection.
+    /// Settles a request as unsent, because its client got no connection.
     fn give_up(&self, request: Request) {
         let ending = RequestEnd::without_sending(Outcome::Unsent, self.lane.rt.now());
         self.lane.ledger.borrow_mut().settle(request, ending);
     }
 
-    /// Runs one request from its assignment to its entry in the ledger. Returns the clock reading
-    /// at which the next request begins: the end of this request, or of the waits after it (for its
-    /// connection to close, for room for its rows).
+    /// Runs one request from its assignment to its entry in the ledger. Returns the instant at
+    /// which the client is free for the next request: the end of this request, or of the waits
+    /// after it (for its connection to close, for room for its rows).
     ///
     /// `assigned` may be the end of the previous request, stamped on another thread before this
-    /// request was noticed; the assignment is never earlier than the notice.
+    /// request was noticed. The recorded assignment is never earlier than the time of noticing.
     async fn serve_request(&mut self, due: DueRequest, assigned: Stamp) -> Stamp {
         let DueRequest { request, part, input } = due;
         let mut progress = RequestProgress::assigned_at(assigned.max(request.noticed()));
@@ -233,7 +236,7 @@ impl<D: Driver> Client<D> {
         free
     }
 
-    /// Records a finished request in the ledger. Returns the end of the request.
+    /// Records a request that has ended in the ledger. Returns the end of the request.
     #[inline]
     fn settle(&self, request: Request, outcome: Outcome, progress: &RequestProgress) -> Stamp {
         let (sent, done) = (progress.dispatch(), progress.done);
@@ -267,10 +270,12 @@ impl<D: Driver> Client<D> {
         self.job_state.first_node.map(|first| AccountId(first.0 + self.node.0))
     }
 
-    /// Gives the rows of a request that ended at `done` to its results file, and waits if there is
-    /// no room. A file that accepts nothing for the plan's `stall-timeout` ends the run.
+    /// Gives the rows of a request to the results file of its part, and waits if there is no room.
+    /// A file that accepts nothing for the plan's `stall-timeout` ends the run. At the end of the
+    /// drain, rows that still wait for room are discarded.
     ///
-    /// Returns the instant at which the client was free again.
+    /// `done` is the instant at which the client was otherwise free. Returns the instant at which
+    /// the client was free again.
     async fn hand_over_rows(&mut self, done: Stamp) -> Stamp {
         let Some(results) = &self.results[self.part] else { return done };
         let rows = &mut self.work.capture;
@@ -295,10 +300,12 @@ impl<D: Driver> Client<D> {
         self.lane.rt.now()
     }
 
-    /// Sends the request until it is answered, its retries are used up or its time is over.
+    /// Connects, if the request opens its own connection, and sends the request until it is
+    /// answered, its retries are used up or its time is over.
     async fn send_with_retries(&mut self, number: u64, progress: &mut RequestProgress) -> Outcome {
         if !self.job_state.keeps_connections() {
-            // In a box: as a part of this future, it would slow requests that do not connect.
+            // Boxed: as a part of this future, the large future of `connect_own` would slow down
+            // requests that do not connect.
             match Box::pin(self.connect_own(progress)).await {
                 OwnConnection::Connected => {}
                 OwnConnection::Refused(attempt) => {
@@ -369,8 +376,8 @@ impl<D: Driver> Client<D> {
         Outcome::Unsent
     }
 
-    /// Sends the request once, one exchange with the server after the other. `since` is the start
-    /// of its first attempt.
+    /// Sends the request once, one exchange with the server after the other. `since` is the instant
+    /// from which the timeout of the request runs.
     async fn attempt(&mut self, number: u64, since: Stamp) -> Attempt {
         self.prepare_attempt(since);
         let mut first_error = None;
@@ -395,7 +402,8 @@ impl<D: Driver> Client<D> {
         }
     }
 
-    /// Returns true if the statements after a failed one are still sent.
+    /// Returns true if the statements after a failed one are still sent: the statements are
+    /// independent of each other, and the client still has its connection.
     fn continues_after_error(&self) -> bool {
         self.current_part().requests.flow == Flow::Separately && self.connection.is_some()
     }
@@ -410,7 +418,8 @@ impl<D: Driver> Client<D> {
         unless_fired(pin!(self.lane.rt.sleep_until(until)), &self.handle.expiry).await.is_some()
     }
 
-    /// Sends the steps on the connection and waits for the answer.
+    /// Sends the loaded steps on the connection and waits for the answer, or until the time of the
+    /// request is over.
     async fn send(&mut self) -> Attempt {
         let Some(connection) = &mut self.connection else {
             return Attempt::Answered(Err(Error::disconnect("there is no connection")));
@@ -429,7 +438,7 @@ impl<D: Driver> Client<D> {
         }
     }
 
-    /// Gives up the request and its connection.
+    /// Gives up the attempt, with its connection.
     fn abandon(&mut self) -> Attempt {
         if let Some(connection) = self.connection.take() {
             connection.abandon();
@@ -439,7 +448,7 @@ impl<D: Driver> Client<D> {
         Attempt::GivenUp
     }
 
-    /// Returns an error if the number of rows of a complete answer is not as expected.
+    /// Returns an error if the number of rows of a complete answer contradicts `expect-rows`.
     #[inline]
     fn unexpected_rows(&self) -> Option<Error> {
         let rows = self.work.reply.rows;
@@ -447,8 +456,8 @@ impl<D: Driver> Client<D> {
         (!expected.contains(rows)).then(|| self.wrong_rows(rows, expected))
     }
 
-    /// Waits until there is a connection. Returns false if the run is over first, or if the server
-    /// accepts no more connections than the job has.
+    /// Waits until the client has a connection. Returns false if no request is left, if the drain
+    /// ends first, or if the server accepts no more connections than the job has.
     async fn wait_for_connection(&mut self) -> bool {
         while self.connection.is_none() {
             if self.has_nothing_left() {
@@ -465,8 +474,8 @@ impl<D: Driver> Client<D> {
                 }
                 Some((Err(error), change)) => {
                     self.lane.note_change(change, Some(&error), &self.job_state);
-                    // A lost connection may come back: other clients of the server may have its
-                    // slot only for a while.
+                    // A client that lost its connection may get one again: another client of the
+                    // server may have the slot only for a while.
                     let is_full = error.class() == Class::TooManyConnections;
                     if is_full && !self.job_state.clients.has_disconnected() {
                         self.lane.note_connection_limit(&self.job_state, &error);
@@ -477,7 +486,8 @@ impl<D: Driver> Client<D> {
                         LinkChange::None | LinkChange::OutageEnded { .. } => {
                             self.lane.pause_after(&error, &self.job_state).await;
                         }
-                        // The next attempt pauses by itself, or goes to another server.
+                        // The next attempt waits for the end of the outage's pause, or goes to
+                        // another server.
                         LinkChange::StillRefused | LinkChange::OutageBegan { .. } => {}
                     }
                 }
@@ -486,14 +496,14 @@ impl<D: Driver> Client<D> {
         true
     }
 
-    /// Returns true if no request is left that would need a connection.
+    /// Returns true if no request is left that would need a connection, or the drain has ended.
     fn has_nothing_left(&self) -> bool {
         let over = self.job_state.gate.as_ref().is_some_and(|gate| gate.borrow().is_over());
         over || self.lane.rt.now() >= self.lane.give_up_at.get()
     }
 
-    /// Reports to the ledger which statements of the current part have returned or changed a row.
-    /// Reporting them for each request would cost several times as much.
+    /// Reports to the ledger which statements of the current part have returned or changed a row
+    /// since the last report. A report for each request would cost several times as much.
     fn report_with_rows(&mut self) {
         let statements = std::mem::take(&mut self.with_rows);
         let account = self.current_part().account;
@@ -507,7 +517,8 @@ impl<D: Driver> Client<D> {
         let connection = self.connection.take();
         self.results.clear();
         self.job_state.close_results_if_over();
-        // A run ends with its requests: closing may take long and is not part of it.
+        // A run ends with its requests. Closing the connection may take long, and is not part of
+        // the run.
         self.lane.client_left();
         if let Some(connection) = connection {
             connection.close().await;

@@ -25,7 +25,8 @@ pub(crate) struct Client<D: Driver> {
     pub(super) node: NodeId,
     /// True if the client lost its connection and has no new one yet.
     pub(super) is_disconnected: bool,
-    /// Pause after a refused request, for requests that open their own connections.
+    /// Pause before the next request if requests open their own connections and the last one was
+    /// refused.
     pub(super) back_off: BackOff,
     /// Generators of values: one for each part of the job, in their order, and for a mix one more
     /// for its pauses.
@@ -38,20 +39,22 @@ pub(crate) struct Client<D: Driver> {
     pub(super) work: Work,
     /// Number of requests so far, modulo 2^32.
     pub(super) served: u32,
-    /// Sinks for the rows that statements return, one for each part of the job.
+    /// Sinks for the rows that statements return, one for each part of the job with a results file.
     pub(super) results: RowSinks<PartId>,
 }
 
 /// A request's progress through its attempts.
 pub(super) struct RequestProgress {
-    /// Instant at which the request got its client or, if it then waited for an unreachable target,
-    /// at which the wait ended.
+    /// Instant at which the request got its client. If the request opens its own connection with
+    /// `outage = wait` and was refused, the instant at which its last attempt to connect could
+    /// begin.
     pub(super) assigned: Stamp,
-    /// Instant at which the first attempt began to send or to connect.
+    /// Instant at which the first attempt began to send or, if the request opens its own
+    /// connection, at which the last attempt to connect began. `None` if nothing was sent.
     pub(super) sent: Option<Stamp>,
     /// Instant at which the request ended.
     pub(super) done: Stamp,
-    /// Bytes, rows, retries and waits of all attempts.
+    /// Bytes and waits of all attempts, the number of retries, and the rows of a completed request.
     pub(super) work: RequestWork,
 }
 
@@ -61,7 +64,8 @@ impl RequestProgress {
         RequestProgress { assigned, sent: None, done: assigned, work: RequestWork::default() }
     }
 
-    /// Adds the bytes and waits of an attempt, and notes the start of the first attempt.
+    /// Adds the bytes and waits of an attempt, and sets the start of the first attempt if it is not
+    /// known yet.
     pub(super) fn add_reply(&mut self, reply: &Reply) {
         self.sent = self.sent.or(reply.sent);
         self.work.bytes_sent += reply.bytes_sent;
@@ -69,7 +73,8 @@ impl RequestProgress {
         self.work.busy_waits += reply.busy_waits;
     }
 
-    /// Returns the start of the first attempt.
+    /// Returns the instant from which the timeout of the request runs: the start of the first
+    /// attempt or, before it is known, the assignment of the request.
     pub(super) fn start(&self) -> Stamp {
         self.sent.unwrap_or(self.assigned)
     }
@@ -84,7 +89,7 @@ impl RequestProgress {
 pub(super) enum Attempt {
     /// The target answered, or the connection failed.
     Answered(Result<(), Error>),
-    /// The time of the attempt was over before an answer or a failure.
+    /// The time of the request was over before an answer or a failure.
     GivenUp,
 }
 
@@ -116,7 +121,8 @@ impl<D: Driver> Client<D> {
         }
     }
 
-    /// Counts the loss of the client's connection.
+    /// Counts the loss of the client's connection. The client wants a new one only if the job keeps
+    /// connections.
     pub(super) fn lost_connection(&mut self) {
         match self.job_state.keeps_connections() {
             true => {
@@ -127,7 +133,8 @@ impl<D: Driver> Client<D> {
         }
     }
 
-    /// Takes over a connection: the client's first connection, or a new one after a loss.
+    /// Takes over a connection: the client's first one, a new one after a loss, or the own
+    /// connection of a request.
     pub(super) fn take_connection(&mut self, connection: D::Connection) {
         self.node = connection.node();
         self.connection = Some(connection);
@@ -169,7 +176,7 @@ impl<D: Driver> Client<D> {
     }
 
     /// Copies the steps of an exchange, which are sent together, into `self.work`. Does nothing if
-    /// the steps never change: all requests are the same, and each is a single exchange.
+    /// the steps never change, because all requests have the same steps in a single exchange.
     #[inline]
     pub(super) fn load_exchange(&mut self, exchange: usize) {
         if self.job_state.parts.has_varying_steps() {
@@ -179,15 +186,15 @@ impl<D: Driver> Client<D> {
         }
     }
 
-    /// Copies all steps of the request into `self.work` again: a driver whose connection ended may
-    /// have kept them, with the values.
+    /// Copies all steps of the current part into `self.work` again: a driver whose connection ended
+    /// may have kept them.
     pub(super) fn restore_steps(&mut self) {
         let part = self.job_state.parts.part(self.part);
         set_steps(&mut self.work, &part.steps, part.requests.pipeline);
     }
 
-    /// Makes room for the rows of an attempt. A driver may have kept the buffer of the previous
-    /// attempt.
+    /// Provides an empty buffer for the rows of an attempt, if the current part has a results file.
+    /// A driver may have kept the buffer of the previous attempt.
     #[inline]
     fn empty_capture(&mut self) {
         match (&self.results[self.part], self.work.capture.is_wanted()) {

@@ -73,8 +73,8 @@ impl<D: Driver> LaneState<D> {
         }
     }
 
-    /// Starts a job's clients, on their connections if the job keeps connections, and the
-    /// dispatcher of its arrivals.
+    /// Starts a job's clients and the dispatcher of its arrivals. If the job keeps connections,
+    /// `connections` has the number and the connection of each client.
     pub(super) fn start(self: &Rc<Self>, id: JobId, connections: Vec<(u32, D::Connection)>) {
         let job_state = &self.job_states[id];
         for (client, connection) in connections {
@@ -94,7 +94,8 @@ impl<D: Driver> LaneState<D> {
     }
 }
 
-/// Creates one job's state on one lane; `files` and `sinks` belong to the lane and serve all jobs.
+/// Creates one job's state on one lane. Takes the job's own feeds and sinks from `files` and
+/// `sinks`, which have those of all jobs on the lane.
 fn job_state<D: Driver>(
     rt: &Rt,
     context: &RunContext<D>,
@@ -137,8 +138,8 @@ fn job_state<D: Driver>(
     }
 }
 
-/// Returns the arrival times that this lane serves: its share, or all of a queue that it owns.
-/// `None` for a closed job, and for a queue of another lane.
+/// Returns the arrival times that this lane serves: its share of a schedule or log, or all of a
+/// queue that belongs to this lane. `None` for a closed job, and for a queue of another lane.
 fn arrival_times<D>(
     context: &RunContext<D>,
     share: Share,

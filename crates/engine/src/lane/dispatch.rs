@@ -1,4 +1,4 @@
-//! Dispatch of arrivals: each gate's task, and the clients that it adds.
+//! Dispatch of arrivals: the task of each gate, and the clients that the task adds.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,7 +16,8 @@ use crate::lane_state::LaneState;
 use crate::link::SIMULTANEOUS_ATTEMPTS;
 
 impl<D: Driver> LaneState<D> {
-    /// Notices arrivals when they are due, gives them to idle clients, and adds clients if needed.
+    /// Notices a job's arrivals when they are due, gives them to idle clients, and adds clients if
+    /// needed, until no arrival is left and no request waits.
     pub(super) async fn dispatch(self: Rc<Self>, job_state: &Rc<JobState>) {
         let Some(gate) = &job_state.gate else { return };
         loop {
@@ -37,15 +38,15 @@ impl<D: Driver> LaneState<D> {
         }
     }
 
-    /// Reads the files of a gate no further if it only counts requests and the run ends at once.
+    /// Stops reading the files of a gate that gives up its arrivals, if the run ends at once or
+    /// after a panic.
     fn stop_reading(&self, gate: &mut Gate) {
         if gate.gives_up() && (self.stop.is_at_once() || self.stop.has_panicked()) {
             gate.read_no_further();
         }
     }
 
-    /// Drops waiting requests as a dishonest generator does, if the rules of a planted fault say
-    /// so.
+    /// Drops waiting requests as a dishonest generator does, if the rules plant such a fault.
     fn apply_dishonest_rules(&self, gate: &mut Gate, now: Stamp) {
         let window = self.zero + self.context.plan.warmup.known();
         let resets = !self.context.rules.queues_survive_the_warm_up
@@ -57,7 +58,8 @@ impl<D: Driver> LaneState<D> {
         }
     }
 
-    /// Adds clients to an open job whose requests wait for a connection.
+    /// Adds clients to a job whose `waiting` requests outnumber the clients that are being
+    /// connected, up to the job's limit, while the target accepts connections.
     fn add_needed_clients(self: &Rc<Self>, job_state: &Rc<JobState>, waiting: usize) {
         let connecting = job_state.clients_to_connect() as usize;
         let room = SIMULTANEOUS_ATTEMPTS.saturating_sub(self.link(job_state).attempts());
@@ -77,7 +79,8 @@ impl<D: Driver> LaneState<D> {
         }
     }
 
-    /// Starts a client of a job.
+    /// Starts a client of a job. `number` determines the requests of a closed client; other clients
+    /// do not use it.
     pub(super) fn add_client(
         self: &Rc<Self>,
         job_state: &Rc<JobState>,

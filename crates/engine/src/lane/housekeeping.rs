@@ -19,19 +19,19 @@ pub(crate) struct LaneOutcome {
     pub(crate) zero: Stamp,
     /// Time from time zero to the end of the lane's schedule.
     pub(crate) length: Nanos,
-    /// The state of the connection path to each target.
+    /// The state of the link to each target.
     pub(crate) target_states: Vec<TargetState>,
     /// Message of the first task of the lane that panicked, if any.
     pub(crate) panic: Option<String>,
 }
 
-/// The state of the connection path to one target at the end.
+/// The state of the link to one target at the end, as one lane saw it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TargetState {
     pub(crate) target: JobTarget,
     /// Beginning of the outage in progress at the end, if there was one.
     pub(crate) lost_since: Option<Stamp>,
-    /// Instant of the latest refusal in that outage.
+    /// Instant of the latest refusal in that outage, if there was one.
     pub(crate) refused_at: Option<Stamp>,
     /// Number of clients that had a connection at the end of the schedule.
     pub(crate) connections: u32,
@@ -41,7 +41,8 @@ pub(crate) struct TargetState {
 }
 
 impl<D: Driver> LaneState<D> {
-    /// Does the lane's periodic work until the schedule is over. Returns the end of the schedule.
+    /// Does the lane's periodic work until the schedule is over, or until all clients have left and
+    /// no request can come due any more. Returns the end of the schedule.
     pub(super) async fn work_until_end(&self) -> Stamp {
         self.stop_all_at(self.stop.end());
         let mut now = self.rt.now();
@@ -74,16 +75,16 @@ impl<D: Driver> LaneState<D> {
         }
     }
 
-    /// Returns the latest end of a job without a fixed number of requests, as a time since time
-    /// zero. Until then requests may still become due, so the run does not end when all clients
-    /// have left.
+    /// Returns the latest `stop` of the jobs without a fixed number of requests, as a time since
+    /// time zero: [`Nanos::MAX`] if one of them has no `stop`, and 0 if there is no such job. Until
+    /// then requests may still come due, so the run does not end when all clients have left.
     fn horizon(&self) -> Nanos {
         let plan = &self.context.plan;
         let jobs = plan.jobs.iter().filter(|job| !job.has_fixed_request_count());
         jobs.map(|job| job.stop.unwrap_or(Nanos::MAX)).max().unwrap_or(Nanos::ZERO)
     }
 
-    /// Closes the current interval of the ledger.
+    /// Delivers the intervals of the ledger that ended before `now`, with the gauges of the jobs.
     fn close_interval(&self, now: Stamp) {
         // A part of a mix has no queue and no connections of its own.
         let gauges = |job_state: &Rc<JobState>| {
@@ -94,7 +95,8 @@ impl<D: Driver> LaneState<D> {
         self.ledger.borrow_mut().close_interval(now, gauges);
     }
 
-    /// Lets queued and in-flight requests finish within the plan's `drain`, then gives them up.
+    /// Lets waiting and in-flight requests finish within the plan's `drain` after `end`, then gives
+    /// them up. Waits until every task of the lane has ended.
     pub(super) async fn drain(&self, end: Stamp) {
         let mut now = self.rt.now();
         for job_state in self.job_states.values() {
@@ -110,7 +112,7 @@ impl<D: Driver> LaneState<D> {
             self.wakeup_timer.arm((now + CHECK_INTERVAL).min(self.give_up_at.get()));
             self.wakeup_timer.fired().await;
             now = self.rt.now();
-            // Other tasks may wait for the task that panicked.
+            // After a panic, other tasks may wait forever for the task that panicked.
             if self.stop.is_at_once() || self.stop.has_panicked() {
                 self.give_up_at.set(self.give_up_at.get().min(now));
                 self.expire_all();
@@ -132,7 +134,8 @@ impl<D: Driver> LaneState<D> {
         }
     }
 
-    /// Makes every client give up its work in flight at the end of the drain, at the latest.
+    /// Sets the end of the drain as the latest instant at which each client gives up its work in
+    /// flight.
     fn expire_all(&self) {
         for job_state in self.job_states.values() {
             job_state

@@ -2,8 +2,8 @@
 //!
 //! A lane is assembled on connections that were opened before (`assembly`), notices arrivals when
 //! they are due and gives them to clients (`dispatch`), and closes an interval of its ledger each
-//! second (`housekeeping`). At the end of the schedule nothing new starts, queued and in-flight
-//! requests drain, and the rest is given up when the drain is over.
+//! second (`housekeeping`). After the end of the schedule no request comes due any more. Waiting
+//! and in-flight requests may still finish during the drain; at its end, the rest is given up.
 
 mod assembly;
 mod dispatch;
@@ -22,7 +22,7 @@ use crate::share::Share;
 
 pub(crate) use housekeeping::LaneOutcome;
 
-/// Runs a lane from time zero to its end.
+/// Runs a lane from the start of its clients, just before time zero, to the end of its drain.
 pub(crate) async fn run<D: Driver>(
     rt: Rt,
     context: RunContext<D>,

@@ -54,10 +54,14 @@ impl PooledRuns {
         estimate.of_histogram(&self.windows.of(kind))
     }
 
+    /// Returns the longest send lag, in seconds.
+    pub(super) fn worst_lag_s(&self) -> f64 {
+        self.windows.of(Kind::SendLag).max() as f64 / 1e9
+    }
+
     /// Returns the largest accepted excess of an estimate over its exact value, in seconds.
     pub(super) fn lateness_s(&self, exact: f64) -> f64 {
-        let worst_lag_s = self.windows.of(Kind::SendLag).max() as f64 / 1e9;
-        MAX_ABOVE * exact + GRACE_S + worst_lag_s
+        MAX_ABOVE * exact + GRACE_S + self.worst_lag_s()
     }
 }
 

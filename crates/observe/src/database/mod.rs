@@ -421,7 +421,7 @@ fn sample_offset(number: u64) -> u64 {
     number.wrapping_mul(SAMPLE_STRIDE) % 1_000 * (SESSION_SAMPLE_INTERVAL.0 / 1_000)
 }
 
-/// Returns how a session that could not be opened has ended.
+/// Returns the end of a session that could not be opened.
 fn end_after_failed_connect(error: &Error) -> SessionEnd {
     let why = format!("no session for the observer: {error}");
     match error.class() {
@@ -479,7 +479,7 @@ mod tests {
         assert_eq!(missing, ["further statistics"]);
     }
 
-    /// A server at which the watch ends when it connects. It then answers, or is silent.
+    /// A server to which a connection ends the watch. The server then answers, or is silent.
     #[derive(Clone)]
     struct EndingServer {
         is_over: Arc<AtomicBool>,

@@ -8,8 +8,9 @@
 //! list in `performance_schema`, where it can be read without a lock, and the row locks in
 //! `data_locks`.
 //!
-//! Each reading queries `show global status`. If `performance_schema` is on, it also queries the
-//! times of files and the longest waits there.
+//! Each reading of the statistics, at the sampling interval of the other sources, queries `show
+//! global status`. If `performance_schema` is on, it also queries the times of files and the
+//! longest waits there.
 //!
 //! A user without the privilege `process` sees only its own sessions, and no transactions.
 
@@ -32,7 +33,7 @@ use crate::sample::Sample;
 use crate::sockets::{Owner, SessionClient};
 
 const SESSION_QUERY: &str = "select version(), connection_id(), user(), database(), \
-    @@performance_schema, @@max_connections";
+    @@performance_schema, @@max_connections, current_user()";
 
 const PROCESS_LIST: &str = "show processlist";
 
@@ -142,24 +143,30 @@ const STATUS_VARIABLES: [&str; 65] = [
 
 /// States of a statement that works and reports no wait. Reading from the disk has no state of its
 /// own and is included.
-const RUNNING_STATES: [&str; 41] = [
+const RUNNING_STATES: [&str; 51] = [
     "",
     "after create",
     "altering table",
     "analyzing",
     "checking permissions",
     "closing tables",
+    "converting heap to aria",
+    "converting heap to ondisk",
     "copy to tmp table",
+    "copying to group table",
     "copying to tmp table",
+    "copying to tmp table on disk",
     "creating index",
     "creating sort index",
     "creating table",
     "creating tmp table",
     "deleting from main table",
+    "deleting from reference tables",
     "end",
     "end of update loop",
     "evaluating",
     "executing",
+    "explaining",
     "filling schema table",
     "freeing items",
     "init",
@@ -173,8 +180,11 @@ const RUNNING_STATES: [&str; 41] = [
     "removing duplicates",
     "removing tmp table",
     "reset for next command",
+    "searching rows for update",
     "sending data",
     "sorting",
+    "sorting for group",
+    "sorting for order",
     "sorting result",
     "starting",
     "starting cleanup",
@@ -184,6 +194,7 @@ const RUNNING_STATES: [&str; 41] = [
     "update",
     "updating",
     "updating main table",
+    "updating reference tables",
 ];
 
 /// States in which a statement waits until its transaction is on disk. MariaDB writes the log at
@@ -220,9 +231,6 @@ const SERVER_COMMANDS: [&str; 9] = [
     "delayed insert",
 ];
 
-/// Remedy for a user without access to the performance schema.
-const SCHEMA_REMEDY: &str = "grant select on performance_schema.* to the user";
-
 /// Minimum length of InnoDB's history list at which its shrinking counts as background work.
 const LONG_HISTORY: f64 = 1_000.0;
 
@@ -248,6 +256,8 @@ pub(super) struct Mysql {
     has_waits: bool,
     /// Remedy for missing privileges.
     remedy: String,
+    /// Remedy for missing access to the performance schema.
+    schema_remedy: String,
     /// Text of the status query.
     status_query: String,
     /// Status values at the last reading.
@@ -298,11 +308,13 @@ impl Mysql {
             )));
         }
         let is_mariadb = version.contains("MariaDB");
-        let user = text(row, 2).split('@').next().unwrap_or_default().to_owned();
+        // A right is granted to an account. Its host may be a pattern, and its name empty.
+        let account = quoted_account(text(row, 6));
         let mut sampler = Mysql {
             own_id: own,
-            remedy: format!("grant process on *.* to {user}"),
-            user,
+            remedy: format!("grant process on *.* to {account}"),
+            schema_remedy: format!("grant select on performance_schema.* to {account}"),
+            user: name_and_host(text(row, 2)).0.to_owned(),
             database: text(row, 3).to_owned(),
             max_connections: number(row, 5),
             list_query: PROCESS_LIST,
@@ -359,7 +371,7 @@ impl Mysql {
         if let Some(sql) = self.locks_query
             && transactions.values().any(|one| one.is_waiting)
         {
-            let remedy = SCHEMA_REMEDY;
+            let remedy = &self.schema_remedy;
             let asked = Query { what: "tables of locks", sql, remedy };
             let reply = session.query_or_report_missing(asked, sample).await?.unwrap_or_default();
             self.count_locks(&reply, tally);
@@ -492,7 +504,7 @@ impl Mysql {
         self.last_status = variables;
         self.samples_since_reading = 0;
         if self.has_waits {
-            let remedy = SCHEMA_REMEDY;
+            let remedy = &self.schema_remedy;
             let asked = Query { what: "statistics performance_schema", sql: WAITS, remedy };
             let reply = session.query_or_report_missing(asked, sample).await?.unwrap_or_default();
             for row in &reply.rows {
@@ -534,6 +546,19 @@ impl Mysql {
 fn status_query() -> String {
     let names: Vec<String> = STATUS_VARIABLES.iter().map(|name| format!("'{name}'")).collect();
     format!("show global status where variable_name in ({})", names.join(", "))
+}
+
+/// Returns the name of a user and its host, as in `ann@localhost`. The name may contain an `@`, but
+/// the host may not.
+fn name_and_host(user: &str) -> (&str, &str) {
+    user.rsplit_once('@').unwrap_or((user, "%"))
+}
+
+/// Returns an account, such as `ann@localhost`, in the form that statements need.
+fn quoted_account(account: &str) -> String {
+    let quoted = |part: &str| format!("'{}'", part.replace('\\', r"\\").replace('\'', "''"));
+    let (name, host) = name_and_host(account);
+    format!("{}@{}", quoted(name), quoted(host))
 }
 
 /// Returns the numbers in an answer that consists of names and values, by name in lower case.
@@ -621,6 +646,7 @@ mod tests {
             locks_query: None,
             has_waits: false,
             remedy: String::new(),
+            schema_remedy: String::new(),
             status_query: status_query(),
             last_status: BTreeMap::new(),
             samples_since_reading: 0,
@@ -670,6 +696,21 @@ mod tests {
             ours.statements.into_iter().collect::<Vec<_>>(),
             [("update hot set n = ?".to_owned(), 2)]
         );
+    }
+
+    #[test]
+    fn account_is_quoted_with_its_host() {
+        for (account, expected) in [
+            ("bench@localhost", "'bench'@'localhost'"),
+            ("bench@%", "'bench'@'%'"),
+            ("ann@shop@10.0.0.1", "'ann@shop'@'10.0.0.1'"),
+            ("@localhost", "''@'localhost'"),
+            (r"o'b\n@%", r"'o''b\\n'@'%'"),
+            ("bench", "'bench'@'%'"),
+        ] {
+            assert_eq!(quoted_account(account), expected, "{account}");
+        }
+        assert_eq!(name_and_host("ann@shop@localhost"), ("ann@shop", "localhost"));
     }
 
     #[test]
@@ -826,6 +867,8 @@ mod tests {
     fn thread_states_map_to_waits() {
         for (state, expected) in [
             ("Sending data", "cpu"),
+            ("Searching rows for update", "cpu"),
+            ("Copying to tmp table on disk", "cpu"),
             ("", "cpu"),
             ("Commit", "IO:commit"),
             ("Updating status", "IO:commit"),

@@ -2,10 +2,11 @@
 //!
 //! Each sample is one statement over `pg_stat_get_activity`, the function behind
 //! `pg_stat_activity`: without the view's joins, it costs the server half as much. If a session
-//! waits for a lock, `pg_locks` is queried for the table. Each reading queries `pg_stat_database`,
-//! `pg_stat_bgwriter`, `pg_stat_checkpointer` (from version 17 on), `pg_stat_wal` (from 14 on) and
-//! `pg_stat_io` (from 16 on). Every tenth reading also queries `pg_stat_statements` if it is
-//! installed.
+//! waits for a lock, `pg_locks` is queried for the table. Each reading of the statistics, at the
+//! sampling interval of the other sources, queries `pg_stat_database`, `pg_stat_bgwriter`,
+//! `pg_stat_checkpointer` (from version 17 on), `pg_stat_wal` and `pg_stat_progress_copy` (from 14
+//! on), and `pg_stat_io` (from 16 on). Every tenth reading also queries `pg_stat_statements` if it
+//! is installed.
 //!
 //! A user without the role `pg_monitor` sees that sessions of other users exist, but nothing else
 //! about them.
@@ -36,7 +37,8 @@ const SESSION_QUERY: &str = "select version(), current_setting('server_version_n
     pg_backend_pid(), current_user, current_setting('track_activities'), \
     pg_has_role(current_user, 'pg_read_all_stats', 'usage'), \
     (select extnamespace::regnamespace::text from pg_extension \
-    where extname = 'pg_stat_statements'), current_setting('application_name')";
+    where extname = 'pg_stat_statements'), current_setting('application_name'), \
+    quote_ident(current_user)";
 
 /// Query for the number of sessions by activity. The texts of statements are read only for sessions
 /// that wait or do maintenance work. `NAMES` is replaced by the names of our sessions, and `LEADER`
@@ -72,8 +74,8 @@ fn activity_query(names: &[&str], version: u64) -> String {
 
 /// Returns [`ACTIVITY`] for an observed program and a version of the server, with three more
 /// columns: the client's address, its port, and the class of the session's idle time. The class is
-/// `spare` after 5 s outside of a transaction: the session counts as unused. It is `long` after 4
-/// ms, which is more than a switch between processes takes, and null before.
+/// `spare` after 5 s outside of a transaction: the session counts as unused. The class is `long`
+/// after 4 ms, which is more than a switch between processes takes, and null before.
 fn program_activity_query(version: u64) -> String {
     let columns = "as pids, host(client_addr) as address, client_port as port, \
         case when state = 'idle' and clock_timestamp() > state_change + interval '5 s' \
@@ -201,7 +203,7 @@ impl Postgres {
             )));
         }
         let user = text(row, 3);
-        let remedy = format!("grant pg_monitor to {user}");
+        let remedy = format!("grant pg_monitor to {}", text(row, 8));
         if text(row, 4) != "on" {
             let why = "track_activities is off; set it on";
             sample.missing(SESSIONS, why);

@@ -116,7 +116,8 @@ impl OwnSessions {
         self.targets().any(|target| target.name == name)
     }
 
-    /// Returns how many of `sessions` sessions with this name and these ids belong to the run.
+    /// Returns the number of sessions that belong to the run, out of `sessions` sessions with this
+    /// name and these ids.
     pub(super) fn count(&self, name: &str, ids: &[u64], sessions: u64) -> u64 {
         let mut named = self.targets().filter(|target| target.name == name);
         if named.any(|target| target.ids_from_servers().is_none()) {

@@ -5,10 +5,10 @@
 //! after a load), the length of the file on SQLite.
 //!
 //! The allocated size is the size of the blocks that the server's files occupy, if the files are
-//! visible from here. Otherwise it is `ALLOCATED_SIZE` on MySQL and MariaDB, and unknown on
-//! PostgreSQL, which does not report one. Files are taken for the server's files only if their
-//! lengths agree with the reported ones, because the folder of a server on another machine may also
-//! exist on this one.
+//! visible from here. Otherwise it is `ALLOCATED_SIZE` on MySQL and MariaDB. On PostgreSQL, which
+//! does not report an allocated size, it is then the logical size. Files are taken for the server's
+//! files only if their lengths agree with the reported ones, because the folder of a server on
+//! another machine may also exist on this one.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -30,8 +30,8 @@ const BLOCK_BYTES: u64 = 512;
 /// fewer.
 const MOST_SEGMENTS: u32 = 100_000;
 
-/// Query for the largest tables and their files: those of the table itself, of its indexes and of
-/// its out-of-line values.
+/// Query for the size of the database, and for the twenty largest tables and their files: those of
+/// the table itself, of its indexes and of its out-of-line values.
 const POSTGRES_SIZES_QUERY: &str = "select name, pg_total_relation_size(oid), \
     (select string_agg(pg_relation_filepath(part.oid), ' ') from pg_class part \
         where part.oid = any (own) or part.oid in \
@@ -49,14 +49,25 @@ const POSTGRES_SIZES_QUERY: &str = "select name, pg_total_relation_size(oid), \
 /// Query for the data folder, which only administrators may read.
 const POSTGRES_FOLDER_QUERY: &str = "select current_setting('data_directory')";
 
-/// Returns the query for the largest tables of MySQL or MariaDB with their tablespaces.
-fn mysql_sizes_query(tablespaces: &str) -> String {
+/// Returns the query for the size of the database, and for the twenty largest tables with their
+/// tablespaces, of MySQL or MariaDB. Each partition of a table has a tablespace of its own, which
+/// counts for the database only. MariaDB writes the names of tablespaces as those of files: the
+/// tablespaces of the database `a-b` begin with `a@002db/`.
+fn mysql_sizes_query(is_mariadb: bool) -> String {
+    let (tablespaces, database) = match is_mariadb {
+        true => ("innodb_sys_tablespaces", "convert(database() using filename)"),
+        false => ("innodb_tablespaces", "database()"),
+    };
     format!(
-        "select t.table_name, s.file_size, s.allocated_size, concat(@@datadir, s.name, '.ibd') \
+        "select '', sum(file_size), sum(allocated_size), null \
+         from information_schema.{tablespaces} \
+         where substring_index(name, '/', 1) = cast({database} as binary) \
+         union all (select t.table_name, s.file_size, s.allocated_size, \
+            concat(@@datadir, s.name, '.ibd') \
          from information_schema.tables t join information_schema.{tablespaces} s \
             on s.name = concat(t.table_schema, '/', t.table_name) \
          where t.table_schema = database() and t.table_type = 'BASE TABLE' \
-         order by s.file_size desc, t.table_name limit 20"
+         order by s.file_size desc, t.table_name limit 20)"
     )
 }
 
@@ -146,27 +157,18 @@ pub(super) async fn read_mysql<C: Connection>(
     is_mariadb: bool,
     sample: &mut Sample,
 ) -> Result<(), QueryFailure> {
-    let tablespaces = if is_mariadb { "innodb_sys_tablespaces" } else { "innodb_tablespaces" };
-    let Some(tables) = session.query_unless_refused(&mysql_sizes_query(tablespaces)).await? else {
+    let Some(tables) = session.query_unless_refused(&mysql_sizes_query(is_mariadb)).await? else {
         return Ok(());
     };
-    let mut whole = Some((0, 0));
     for row in &tables.rows {
         let [logical, reported_allocated] = [1, 2].map(|column| parse_bytes(text(row, column)));
-        let Some(logical) = logical else {
-            whole = None;
-            continue;
-        };
+        let Some(logical) = logical else { continue };
         let mut file = Extent::default();
         let measured = file
             .add(Path::new(text(row, 3)))
             .and_then(|()| file.allocated_if_length_matches(logical));
         let allocated = measured.or(reported_allocated).unwrap_or(logical);
         report_sizes(sample, text(row, 0), logical, allocated);
-        whole = whole.map(|(all, all_allocated)| (all + logical, all_allocated + allocated));
-    }
-    if let Some((logical, allocated)) = whole.filter(|_| !tables.rows.is_empty()) {
-        report_sizes(sample, "", logical, allocated);
     }
     Ok(())
 }

@@ -95,9 +95,9 @@ pub(super) struct ClientWaits {
     /// Sessions that have been idle for so long that the program apparently does not use them, such
     /// as reserve connections of a pool. They are in no other count.
     pub(super) spare: u64,
-    /// Sessions in which the program pauses: the sockets are empty, and for longer than a switch
-    /// between processes takes, neither the next statement nor the next part of a statement has
-    /// arrived.
+    /// Sessions in which the program pauses. Their sockets are empty or not visible, and they wait
+    /// for the next part of a statement, or have waited for the next statement for longer than a
+    /// switch between processes takes.
     pub(super) paused: u64,
 }
 
@@ -171,7 +171,9 @@ impl Tally {
         self.are_ours_identified = true;
     }
 
-    /// Adds the observations of our sessions and of other sessions in one sample.
+    /// Adds the observations of one sample: of our sessions, which are those of the run or of the
+    /// observed program, and of other sessions. Until our sessions are identified, all sessions
+    /// count as ours.
     pub(super) fn add_samples(
         &mut self,
         mut ours: SessionObservation,

@@ -86,6 +86,14 @@ fn parse_line(line: &str) -> Option<(&str, &str)> {
 }
 
 impl Hierarchy {
+    /// Returns true if the group of the process exists below the mount. The path of a group in
+    /// another container leads out of the mount, or to a folder that this container does not have
+    /// (`cgroup_namespaces(7)`).
+    pub(crate) fn is_visible(&self, root: &Root) -> bool {
+        let leads_out = self.group.split('/').any(|part| part == "..");
+        !leads_out && self.groups().first().is_some_and(|group| root.exists(group))
+    }
+
     /// Returns the group of the process and the groups above it, up to the root.
     pub(crate) fn groups(&self) -> Vec<String> {
         let is_name = |part: &&str| !part.is_empty() && *part != "." && *part != "..";

@@ -85,7 +85,8 @@ impl Rule {
         RULES.iter().find(is_of).map_or(Rule::Exact, |(_, rule)| *rule)
     }
 
-    /// Returns true if the rule treats two values as equal.
+    /// Returns true if the rule treats two values as equal. Lists of numbers, separated by `, `,
+    /// are compared number by number.
     fn accepts(self, a: &str, b: &str) -> bool {
         if a == b {
             return true;

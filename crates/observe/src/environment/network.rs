@@ -2,8 +2,8 @@
 //!
 //! [`read`] resolves the server's name and asks the system for the address of this machine from
 //! which packets to the server would leave. If there is a network in between, it times a few
-//! connects. It times none for loopback and Unix sockets, because a connect would only disturb the
-//! server.
+//! connects. It times no connect over loopback or a Unix socket, because a connect would only
+//! disturb the server.
 
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
 use std::time::Duration;
@@ -70,7 +70,8 @@ pub fn read(target: &Target) -> Vec<(String, String)> {
     ]
 }
 
-/// Returns the locations of a target's processes.
+/// Returns the locations of a target's PostgreSQL or MySQL servers, up to 16 servers; empty for a
+/// target without such servers.
 pub fn server_locations(target: &Target) -> Vec<ServerLocation> {
     let Some(default_port) = default_port(target.kind) else { return Vec::new() };
     let Endpoint::Network { addresses, .. } = &target.endpoint else { return Vec::new() };

@@ -1,8 +1,8 @@
 //! Activity of the disks: `/proc/diskstats` (Linux, Documentation/admin-guide/iostats.rst).
 //!
-//! Only whole disks are reported: the disks under `/sys/block`, except disks that are backed by
-//! memory or by a file, and disks that have never been used. A volume that consists of other disks
-//! (LVM, RAID, encryption) is reported in addition to them.
+//! Only whole disks are reported: the disks under `/sys/block`, except optical drives, disks that
+//! are backed by memory or by a file, and disks that have never been used. A volume that consists
+//! of other disks (LVM, RAID, encryption) is reported in addition to them.
 
 use std::collections::BTreeMap;
 

@@ -7,7 +7,8 @@ use base::Stamp;
 
 use crate::environment::Root;
 
-/// Size of the read buffer in bytes: larger than any file that is read.
+/// Size of the read buffer in bytes. The needed part of each file is shorter; the rest of a longer
+/// file is not read.
 const MAX_FILE_BYTES: usize = 8 << 10;
 
 /// A reader for files of processes.
@@ -26,7 +27,8 @@ impl<'a> Files<'a> {
         Files { root, read_at: None, memory: vec![0; MAX_FILE_BYTES], path: String::new() }
     }
 
-    /// Returns the content of a file; `None` if it cannot be read.
+    /// Returns the content of a file, at most [`MAX_FILE_BYTES`] from its beginning; `None` if it
+    /// cannot be read.
     pub(super) fn read(&mut self, path: Arguments<'_>) -> Option<Cow<'_, str>> {
         self.path.clear();
         self.path.write_fmt(path).ok()?;

@@ -67,6 +67,17 @@ pub(super) fn find(
     }
 }
 
+/// Returns true if a socket listens at a location, even if its process is not visible.
+pub(super) fn has_listener(files: &Files<'_>, place: &ServerLocation) -> bool {
+    match place {
+        ServerLocation::Port(port) => !tcp_listeners(files, *port).is_empty(),
+        ServerLocation::Socket(path) => !unix_listeners(files, path).is_empty(),
+        ServerLocation::Process(_) | ServerLocation::Elsewhere(_) | ServerLocation::Threads(_) => {
+            false
+        }
+    }
+}
+
 /// The reason why the process that listens at a location is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NotFound {
@@ -319,6 +330,9 @@ mod tests {
         assert_eq!(found(&planted, ServerLocation::Port(22)), Ok(vec![50]));
         let why = found(&planted, ServerLocation::Port(23)).unwrap_err();
         assert!(why.contains("listens on port 23"), "{why}");
+        let has_listener =
+            |port| has_listener(&Files::of(&planted.root), &ServerLocation::Port(port));
+        assert_eq!([0x1538, 22, 23].map(has_listener), [true, true, false]);
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub(crate) use self::socket_holder::SocketHolder;
 use self::thread::CountedFrom;
 use self::units::ids;
 pub(crate) use self::upstream::FindServers;
-use self::upstream::{Proxies, Upstream};
+use self::upstream::{Proxies, Upstream, is_database};
 use crate::cgroup::Cgroup;
 use crate::environment::Root;
 use crate::sample::{Sample, Sampler};
@@ -170,15 +170,8 @@ impl Sampler for Processes {
             }
             let listeners: Vec<u32> =
                 self.located_servers.iter().flat_map(|place| place.found.iter().copied()).collect();
-            let proxies = proxies::count(&mut files, listeners.iter().copied());
-            // Proxies count only if all listeners are proxies; otherwise the database itself may be
-            // among them.
-            let proxies = if proxies == listeners.len() { proxies } else { 0 };
-            usage.read(sample, server::PROXIES, proxies as f64);
+            self.report_proxies(&mut files, listeners, sample);
             self.report_roles(sample);
-            if proxies > 0 {
-                self.report_upstream(&mut files, listeners, sample);
-            }
         }
         if let Some(count) = self.other_targets.update(&mut files) {
             sample.read(&ComponentKind::Host, host::UNIDENTIFIED_TARGETS, count as f64);
@@ -233,7 +226,8 @@ impl Processes {
             self.search.0 = left - 1;
             return false;
         }
-        let (mut is_new, mut reasons) = (false, Vec::new());
+        let is_remote = self.server_option == ServerOption::None;
+        let (mut is_new, mut reasons, mut remote_reasons) = (false, Vec::new(), Vec::new());
         for place in self.located_servers.iter_mut().filter(|place| is_lost(place)) {
             match find::find(files, &place.location, self.server_option) {
                 Some(Ok(found)) => {
@@ -241,11 +235,20 @@ impl Processes {
                     place.found = found;
                     is_new = true;
                 }
+                Some(Err(why)) if is_remote && !find::has_listener(files, &place.location) => {
+                    remote_reasons.push(why);
+                }
                 Some(Err(why)) => reasons.push(why),
                 None => {}
             }
         }
-        // A user names the processes that cannot be found by their ports.
+        // An `assay` on another machine is given the ports of all hosts of the URL. Ports without a
+        // listener are those of other hosts if a server was found.
+        if self.server.pids().is_empty() {
+            reasons.append(&mut remote_reasons);
+        }
+        // If the user has named a process that is observed, a port without a visible process is no
+        // missing data: the named process may be the one that cannot be found by the port.
         if !self.has_named_server() {
             reasons.into_iter().for_each(|why| sample.missing(MeasuredSide::Server.name(), why));
         }
@@ -290,6 +293,31 @@ impl Processes {
                 generator::OBSERVING,
                 s,
             );
+        }
+    }
+
+    /// Reports the number of proxies among the processes that accept the target's connections, and
+    /// the database behind them.
+    ///
+    /// Proxies count only if all listeners are proxies; otherwise the database itself may be among
+    /// them. Without the name of a proxy or a database, the only listener is a proxy if its
+    /// connections lead to a database or to another proxy.
+    fn report_proxies(&mut self, files: &mut Files<'_>, listeners: Vec<u32>, sample: &mut Sample) {
+        let count = listeners.len();
+        let are_named = proxies::count(files, listeners.iter().copied()) == count;
+        let has_database = listeners.iter().any(|number| is_database(files, *number));
+        let mut upstream = Sample::default();
+        if count > 0 && !has_database {
+            self.report_upstream(files, listeners, &mut upstream);
+        }
+        let leads_on = count == 1 && !has_database && self.upstream.was_reached;
+        let are_proxies = are_named || leads_on;
+        let proxies = if are_proxies { count } else { 0 };
+        let kind = ComponentKind::Processes(MeasuredSide::Server);
+        sample.read(&kind, server::PROXIES, proxies as f64);
+        if are_proxies {
+            sample.readings.extend(upstream.readings);
+            sample.missing.extend(upstream.missing);
         }
     }
 
@@ -446,7 +474,8 @@ fn own_pid(root: &Root) -> u32 {
     number.unwrap_or_else(std::process::id)
 }
 
-/// Returns how many of the allowed processors are online.
+/// Returns the number of the allowed processors that are online; if the list of online processors
+/// cannot be read, the number of all allowed ones.
 fn processors(root: &Root, allowed_processors: &BTreeSet<u32>) -> usize {
     match root.line("sys/devices/system/cpu/online") {
         Some(online) => {
@@ -586,7 +615,7 @@ mod tests {
     }
 
     /// Expects a port without a server not to be reported as missing if the user has named a
-    /// process, whose port may not lead to it.
+    /// process: the port may not lead to that process.
     #[test]
     fn port_of_a_named_server_is_not_missing() {
         let missing = |servers| {
@@ -598,6 +627,21 @@ mod tests {
         assert!(missing(vec![port.clone()]).iter().any(|it| it.what == "server"));
         assert!(missing(vec![ended, port.clone()]).iter().any(|it| it.what == "server"));
         assert!(missing(vec![named, port]).iter().all(|it| it.what != "server"));
+    }
+
+    #[test]
+    fn port_of_another_host_is_missing_only_if_no_server_is_found() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let is_missing = |ports: [u16; 2], server_option| {
+            let servers = ports.map(ServerLocation::Port).to_vec();
+            let scope = Scope { servers, server_option, ..Scope::default() };
+            let sample = take_sample(&mut Processes::of(&scope), &Root::system());
+            sample.missing.iter().any(|it| it.what == "server")
+        };
+        assert!(!is_missing([1, port], ServerOption::None));
+        assert!(is_missing([1, 2], ServerOption::None));
+        assert!(is_missing([1, port], ServerOption::Key));
     }
 
     /// Samples a machine twice, on which the database of a further target (process 40) has a child
@@ -638,6 +682,59 @@ mod tests {
         assert_eq!(beside_another_target("postgres", located()), (Some(1.0), Some(0.0)));
         assert_eq!(beside_another_target("pgbouncer", located()), (Some(2.0), Some(1.0)));
         assert_eq!(beside_another_target("postgres", Vec::new()), (Some(2.0), None));
+    }
+
+    /// Samples a machine with a target at port 6432, where a process of this name listens. If it is
+    /// `connected`, its other socket leads to port 5432, where a process of the name `behind` with
+    /// this parent listens. Returns the numbers of proxies and of processes of the database behind
+    /// them, and the names of missing components.
+    fn behind_a_listener(
+        name: &str,
+        connected: bool,
+        behind: (&str, u32),
+    ) -> (Option<f64>, Option<f64>, Vec<String>) {
+        let plant = |planted: TestRoot, number: u32, parent: u32, name: &str| {
+            let stat = Stat { parent, threads: 1, started: 1, ..Stat::default() };
+            let planted = planted.with(&format!("proc/{number}/stat"), line(&stat));
+            planted.with(&format!("proc/{number}/comm"), format!("{name}\n"))
+        };
+        let listening = "head\n0: 0100007F:1920 00000000:0000 0A 0:0 0:0 0 101 0 70 1\n\
+            1: 0100007F:1538 00000000:0000 0A 0:0 0:0 0 101 0 77 1\n";
+        let planted = plant(plant(TestRoot::new(), 40, 1, name), 50, behind.1, behind.0)
+            .with("proc/net/tcp", listening)
+            .with_link("proc/40/fd/3", "socket:[70]")
+            .with_link("proc/40/fd/4", if connected { "socket:[2]" } else { "pipe:[2]" })
+            .with_link("proc/50/fd/3", "socket:[77]")
+            .with_link("proc/self", "100");
+        let find_servers: FindServers = |sockets, ports| {
+            let leads = sockets.contains(&2) && ports == [6_432];
+            leads.then_some(ServerLocation::Port(5_432)).into_iter().collect()
+        };
+        let servers = vec![ServerLocation::Port(6_432)];
+        let processes = Processes::of(&Scope { servers, ..Scope::default() });
+        let sample = take_sample(&mut processes.with_upstream(find_servers), &planted.root);
+        let missing = sample.missing.iter().map(|it| it.what.clone());
+        let missing = missing.filter(|what| what.starts_with("upstream")).collect();
+        let of = |component, metric| value(&sample, component, metric);
+        (of("server", "proxies"), of("upstream", "processes"), missing)
+    }
+
+    #[test]
+    fn program_that_leads_to_a_database_is_a_proxy() {
+        let check = |name, connected, behind, expected: (f64, Option<f64>)| {
+            let (proxies, upstream, missing) = behind_a_listener(name, connected, behind);
+            assert_eq!((proxies, upstream), (Some(expected.0), expected.1), "{name} {behind:?}");
+            assert_eq!(missing, [""; 0], "{name}");
+        };
+        check("own-relay", true, ("postgres", 1), (1.0, Some(1.0)));
+        check("own-relay", true, ("docker-proxy", 1), (1.0, None));
+        check("toxiproxy-serve", false, ("postgres", 1), (1.0, None));
+        // A database of another kind, which need not have the name of one.
+        check("own-database", false, ("postgres", 1), (0.0, None));
+        check("own-database", true, ("metrics", 1), (0.0, None));
+        // A database that the listener has started counts with it.
+        check("own-database", true, ("postgres", 40), (0.0, None));
+        check("postgres", true, ("postgres", 1), (0.0, None));
     }
 
     #[test]

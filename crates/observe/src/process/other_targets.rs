@@ -21,7 +21,7 @@ pub(super) struct OtherTargets {
 }
 
 impl OtherTargets {
-    /// Creates the databases at some locations; none of them is found yet.
+    /// Creates the list of the databases at these locations; no process of them is known yet.
     pub(super) fn of(locations: &[ServerLocation]) -> OtherTargets {
         let servers = locations.iter().map(|location| (location.clone(), Vec::new()));
         OtherTargets { servers: servers.collect(), search: (0, 1) }

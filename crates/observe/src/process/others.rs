@@ -44,13 +44,14 @@ const KTHREADD: u32 = 2;
 /// parents form a cycle.
 const MAX_ANCESTORS: usize = 64;
 
-/// The processes of both sides, and the processor time that they have used together.
+/// The processes that do not count as other programs, and their processor time.
 pub(super) struct Sides {
     /// Id of this process. Its descendants do not count as other programs.
     pub(super) own: u32,
-    /// Processes of the load generator, the database and the observer.
+    /// Processes of the load generator, the observer, the database (also behind a proxy), and the
+    /// databases of further targets.
     pub(super) pids: BTreeSet<u32>,
-    /// Processor time of all these processes, in seconds.
+    /// Processor time of these processes, in seconds, without the databases of further targets.
     pub(super) used_s: f64,
 }
 

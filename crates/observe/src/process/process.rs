@@ -133,8 +133,8 @@ impl Process {
     }
 
     /// Samples the process; `None` if it has ended. `place` is the number of the group's threads
-    /// that were counted before in this sample. It selects the threads whose status is read, and is
-    /// advanced by the threads of this process.
+    /// that were counted before in this sample. This number selects the threads whose status is
+    /// read; the function adds the number of threads of this process to it.
     pub(super) fn sample(
         &mut self,
         files: &mut Files<'_>,
@@ -222,7 +222,8 @@ impl Process {
         Some(seen)
     }
 
-    /// Updates the list of threads if their number has changed.
+    /// Updates the list of threads if their number has changed, or if the list is due to be read
+    /// again. Clears the list if threads are not read one by one.
     fn update_threads(&mut self, files: &mut Files<'_>, detail: Detail) {
         if !detail.reads_threads {
             self.threads.clear();

@@ -1,6 +1,7 @@
 //! Poolers, proxies and tunnels among the processes that accept a target's connections. They pass
 //! the connections on to a database, and are recognised by their names in `/proc/PID/comm`
-//! (`proc_pid_comm(5)`).
+//! (`proc_pid_comm(5)`). A program with another name is recognised by its connections
+//! ([`upstream`](super::upstream)).
 
 use record::component_name::DATABASE_PROGRAMS;
 
@@ -10,10 +11,11 @@ use crate::environment::Root;
 use crate::scope::{ServerLocation, ServerOption};
 
 /// Names of proxies, cut to the 15 characters that the kernel stores.
-const PROXY_PROGRAMS: [&str; 15] = [
+const PROXY_PROGRAMS: [&str; 18] = [
     "docker-proxy",
     "envoy",
     "haproxy",
+    "kubectl",
     "maxscale",
     "mysqlrouter",
     "nginx",
@@ -26,6 +28,8 @@ const PROXY_PROGRAMS: [&str; 15] = [
     "socat",
     "ssh",
     "stunnel",
+    "stunnel4",
+    "toxiproxy-serve",
 ];
 
 /// A process that listens on a port of this machine.

@@ -11,6 +11,7 @@ use super::files::Files;
 use super::find::find;
 use super::group::{Group, GroupSample};
 use super::process_tree::ProcessTree;
+use super::proxies;
 use super::socket_holder::sockets_of;
 use super::thread::CountedFrom;
 use crate::scope::{ServerLocation, ServerOption};
@@ -33,6 +34,8 @@ pub(super) struct Upstream {
     /// The function that finds the locations of the databases; `None` if these are not observed.
     find_servers: Option<FindServers>,
     pub(super) group: Group,
+    /// True once connections of the proxies led to a database or to another proxy.
+    pub(super) was_reached: bool,
     /// Number of samples until the next search, and number of samples between that search and the
     /// one after it.
     search: (u32, u32),
@@ -49,13 +52,13 @@ pub(super) struct Proxies {
 impl Upstream {
     /// Creates the group, which is empty until the database is found.
     pub(super) fn of(find_servers: Option<FindServers>) -> Upstream {
-        Upstream { find_servers, group: Group::default(), search: (0, 1) }
+        Upstream { find_servers, group: Group::default(), was_reached: false, search: (0, 1) }
     }
 
     /// Samples the databases behind some proxies; `None` if none has been found yet.
     ///
     /// # Errors
-    /// The connections of the proxies are not visible.
+    /// The connections of the proxies are not visible, and no database was found before.
     pub(super) fn sample(
         &mut self,
         files: &mut Files<'_>,
@@ -95,7 +98,7 @@ impl Upstream {
 
     /// Returns the processes of the databases that accept the proxies' connections.
     fn servers(
-        &self,
+        &mut self,
         files: &mut Files<'_>,
         process_tree: &ProcessTree,
         proxies: &Proxies,
@@ -108,7 +111,11 @@ impl Upstream {
         let found =
             locations.iter().filter_map(|location| find(files, location, ServerOption::None)?.ok());
         let mut found: BTreeSet<u32> = found.flatten().collect();
+        // A database that the proxy has started is observed as one of the proxy's processes.
+        found.retain(|number| !family.contains(number));
+        let further_proxies = proxies::count(files, found.iter().copied());
         found.retain(|number| is_database(files, *number));
+        self.was_reached |= further_proxies > 0 || !found.is_empty();
         Ok(&process_tree.descendants(&found) | &found)
     }
 }

@@ -52,7 +52,7 @@ const CLOCK_PERIOD: Nanos = Nanos::from_secs(30);
 /// of the fastest one, because an older answer is then more accurate.
 const MAX_DELAY_FACTOR: u64 = 2;
 
-/// Minimum clock offset that is reported, in seconds.
+/// Clock offset, in seconds, above which a warning is reported as missing data.
 const MIN_REPORTED_OFFSET_S: f64 = 1.0;
 
 /// Time limits for waiting for messages of the remote program.

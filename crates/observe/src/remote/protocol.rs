@@ -132,8 +132,9 @@ pub(super) fn sample(at: i64, sample: &Sample) -> String {
     format!("{}\n", json!({ "at_ns": at, "readings": readings, "missing": missing }))
 }
 
-/// Parses readings; `None` if the text is malformed. Readings of components that are unknown to
-/// this version are left out.
+/// Parses readings; `None` if the text is malformed. Readings are left out if this version does not
+/// know their component, if the component belongs to a further machine, or if a name has control
+/// characters or is too long.
 fn readings(value: &Value) -> Option<Vec<Reading>> {
     let mut readings = Vec::new();
     for reading in value.as_array()? {

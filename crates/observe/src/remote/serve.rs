@@ -18,10 +18,10 @@ use crate::watch::Watch;
 const MAX_REQUEST_BYTES: u64 = 256;
 
 /// Returns the scope for an observer on another machine: the machine on which it runs, and the
-/// database's processes, which are those that listen on a port or have these ids.
-pub fn scope(every: Nanos, port: Option<u16>, servers: Vec<u32>) -> Scope {
+/// database's processes, which are those that listen on these ports or have these ids.
+pub fn scope(every: Nanos, ports: Vec<u16>, servers: Vec<u32>) -> Scope {
     let processes = servers.into_iter().map(ServerLocation::Process);
-    let servers = port.map(ServerLocation::Port).into_iter().chain(processes).collect();
+    let servers = ports.into_iter().map(ServerLocation::Port).chain(processes).collect();
     Scope { every, servers, server_option: ServerOption::None, ..Scope::default() }
 }
 
@@ -71,7 +71,8 @@ fn write_line(output: &Mutex<impl Write>, line: &str) -> io::Result<()> {
 }
 
 /// Returns a sample without readings of the load generator, which runs on another machine. Here
-/// they would describe this process; of them, only the cost of observing is retained.
+/// such readings would describe this process. Of these readings, only the cost of observing is
+/// retained.
 fn without_generator(sample: Sample) -> Sample {
     let is_here = |name: &str| match ObservedComponent::parse(name).map(|component| component.kind)
     {
@@ -136,7 +137,7 @@ mod tests {
     fn server_greets_answers_and_samples_until_the_input_ends() {
         let (mut here, there) = UnixStream::pair().unwrap();
         let output = there.try_clone().unwrap();
-        let scope = scope(Nanos::from_millis(100), None, Vec::new());
+        let scope = scope(Nanos::from_millis(100), Vec::new(), Vec::new());
         let serving = std::thread::spawn(move || serve(scope, there, output));
         here.write_all(b"ping 7\nwhat?\nbegin\nbegin\n").unwrap();
         let mut lines = BufReader::new(here.try_clone().unwrap()).split(b'\n');

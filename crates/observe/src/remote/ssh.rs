@@ -3,6 +3,7 @@
 //! No port is opened and no password is requested (ssh_config(5): `BatchMode`,
 //! `ClearAllForwardings`). The user's keys and configuration determine the access.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -68,11 +69,17 @@ pub(super) enum Event {
 fn remote_command(host: &RemoteHost, scope: &Scope) -> Vec<String> {
     let mut words = vec![host.command.clone(), "observe".to_owned(), "--stdio".to_owned()];
     words.extend(["--every".to_owned(), scope.every.to_string()]);
+    // Servers of several hosts of the URL may run on the other machine. A server on this machine
+    // does not, unless all of them seem to be here: the URL then leads to a tunnel.
+    let is_elsewhere = |place: &ServerLocation| matches!(place, ServerLocation::Elsewhere(_));
+    let has_elsewhere = scope.servers.iter().any(is_elsewhere);
     let port = |place: &ServerLocation| match place {
-        ServerLocation::Port(port) | ServerLocation::Elsewhere(port) => Some(*port),
+        ServerLocation::Elsewhere(port) => Some(*port),
+        ServerLocation::Port(port) => (!has_elsewhere).then_some(*port),
         ServerLocation::Socket(_) | ServerLocation::Process(_) | ServerLocation::Threads(_) => None,
     };
-    if let Some(port) = scope.servers.iter().find_map(port) {
+    let ports: BTreeSet<u16> = scope.servers.iter().filter_map(port).collect();
+    for port in ports {
         words.extend(["--port".to_owned(), port.to_string()]);
     }
     words
@@ -208,7 +215,7 @@ pub(super) enum RemoteFailure {
     NotReached,
     /// The program `ssh` ended during the run, this long after the start.
     Ended(Nanos),
-    /// No sample has arrived, and no message for this long.
+    /// The greeting, or an answer of the remote clock, has not arrived for this long.
     Silent(Nanos),
     /// The remote program is not `assay`, and wrote this line.
     NotAssay(String),
@@ -216,7 +223,7 @@ pub(super) enum RemoteFailure {
     Version(u64),
     /// This line is not a message of the protocol.
     Malformed(String),
-    /// The run was over before the first sample arrived.
+    /// The run was over before the remote program had sent its greeting and its clock.
     TooLate,
 }
 
@@ -326,7 +333,13 @@ mod tests {
     fn ssh_runs_without_prompts_and_forwarding() {
         let scope = Scope {
             every: Nanos::from_millis(500),
-            servers: vec![ServerLocation::Process(3), ServerLocation::Elsewhere(5_432)],
+            servers: vec![
+                ServerLocation::Process(3),
+                ServerLocation::Elsewhere(5_433),
+                ServerLocation::Elsewhere(5_432),
+                // A server on this machine.
+                ServerLocation::Port(5_434),
+            ],
             ..Scope::default()
         };
         let host = RemoteHost { port: Some(2_222), ..db1() };
@@ -335,8 +348,11 @@ mod tests {
         let line = words.join(" ");
         assert!(line.starts_with("-T -x -o BatchMode=yes "), "{line}");
         assert!(line.contains("ClearAllForwardings=yes"), "{line}");
-        let end = "-p 2222 -- u@db1 assay observe --stdio --every 500ms --port 5432";
+        let end = "-p 2222 -- u@db1 assay observe --stdio --every 500ms --port 5432 --port 5433";
         assert!(line.ends_with(end), "{line}");
+        let through_tunnel = Scope { servers: vec![ServerLocation::Port(5_434)], ..scope };
+        let words = remote_command(&host, &through_tunnel);
+        assert!(words.ends_with(&["--port".to_owned(), "5434".to_owned()]), "{words:?}");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Tests in which a script takes the place of ssh. It works, or fails in one of the ways in which
-//! ssh fails.
+//! Tests in which a script takes the place of ssh. The script works, or fails in one of the ways in
+//! which ssh fails.
 
 use std::process::Command;
 use std::sync::mpsc::{Receiver, sync_channel};

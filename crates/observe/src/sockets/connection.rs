@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use record::environment::NetworkPath;
+
 /// Address family of sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Family {
@@ -57,6 +59,13 @@ pub(super) struct Connection {
     /// Number of bytes that have not been sent yet.
     pub(super) send_queue: u32,
     pub(super) counters: ConnectionCounters,
+}
+
+impl Connection {
+    /// Returns true if both ends are on this machine.
+    pub(super) fn is_local(&self) -> bool {
+        NetworkPath::between(Some(self.local.ip()), self.remote.ip()).is_here()
+    }
 }
 
 /// Counters of a connection. Times are in microseconds unless their names say otherwise. A counter

@@ -2,8 +2,10 @@
 //! the reasons why data was not sent.
 //!
 //! The kernel reports each connection ([`tcp`], [`unix`]) in answer to a request ([`netlink`]). The
-//! side of a socket follows from its ports: if the local port is that of the server, it is the
-//! server's side. The counters of connections are added up at every sample; the sums include
+//! side of a socket follows from its ports: if the local port is that of the server, the socket is
+//! on the server's side. In a run, other sockets that are connected to this port are on the
+//! generator's side if they lead to this machine as the server does, or to another machine as the
+//! server does. The counters of connections are added up at every sample; the sums include
 //! connections that have ended.
 
 mod connection;
@@ -297,8 +299,8 @@ impl Sockets {
         self.pooler.search_or_read(diagnostics, root, held_sockets, &targets)
     }
 
-    /// Reads all connections, given the last counters of both sides. If the sockets of the
-    /// generator are known, only these count for its side.
+    /// Reads all connections, also those to a pooler, given the last counters of both sides. If the
+    /// sockets of the generator are known, only these count for its side.
     fn read_with_pooler(
         &mut self,
         generators: &HashMap<[u8; 40], OpenConnectionCounters>,
@@ -309,14 +311,22 @@ impl Sockets {
             Some(diagnostics) => diagnostics,
             none => none.insert(Diagnostics::open()?),
         };
-        let is_ours =
-            |inode: u32| held_sockets.is_none_or(|held_sockets| held_sockets.contains(&inode));
         let mut left = MAX_CONNECTIONS;
         let mut control = DumpControl::Continue;
         let mut numbers: Vec<u16> = self.ports.iter().map(|(port, _)| *port).collect();
         numbers.extend(self.pooler.port().filter(|port| !numbers.contains(port)));
         numbers.truncate(MAX_PORTS);
         let here = |port: u16| self.ports.contains(&(port, true));
+        let is_run = self.holder.is_none();
+        // In a run, the addresses of the servers are not compared: they may change, because the
+        // name of a server is looked up for each connection.
+        let is_to_server = |connection: &Connection| {
+            let port = connection.remote.port();
+            match is_run {
+                true => self.ports.contains(&(port, connection.is_local())),
+                false => numbers.contains(&port) && is_ours(held_sockets, connection.inode),
+            }
+        };
         let is_due = self.sample_count.is_multiple_of(UNUSED_FAMILY_EVERY)
             || self.used_families == [false; 2];
         self.sample_count = self.sample_count.wrapping_add(1);
@@ -338,33 +348,46 @@ impl Sockets {
                 *used = true;
                 if here(connection.local.port()) {
                     self.server.add_connection(&connection, servers);
-                } else if numbers.contains(&connection.remote.port()) && is_ours(connection.inode) {
+                } else if is_to_server(&connection) {
                     self.generator.add_connection(&connection, generators);
                 }
                 DumpControl::Continue
             })?;
         }
-        if !self.paths.is_empty() {
-            let mut ends = Vec::new();
-            diagnostics.dump(&unix::request(), |message| {
-                ends.extend(unix::parse_socket(message));
-                if ends.len() < MAX_UNIX_SOCKETS {
-                    DumpControl::Continue
-                } else {
-                    DumpControl::Stop
-                }
-            })?;
-            let is_server =
-                |path: &std::path::Path| self.paths.iter().any(|server| is_same_path(server, path));
-            let [clients, at_server] = unix::split_by_side(&ends, is_server);
-            let ours = clients.iter().filter(|end| is_ours(end.inode));
-            ours.for_each(|end| self.generator.now.add(end.queues.0, end.queues.1));
-            // The kernel reports no times for Unix sockets.
-            self.generator.now.awaiting = None;
-            at_server.iter().for_each(|end| self.server.now.add(end.queues.0, end.queues.1));
-        }
+        self.read_unix_sockets(held_sockets)?;
         Ok(control)
     }
+
+    /// Reads the connections over the Unix sockets of the servers. If the sockets of the generator
+    /// are known, only these count for its side.
+    fn read_unix_sockets(&mut self, held_sockets: Option<&HashSet<u32>>) -> io::Result<()> {
+        if self.paths.is_empty() {
+            return Ok(());
+        }
+        let diagnostics = match &mut self.diagnostics {
+            Some(diagnostics) => diagnostics,
+            none => none.insert(Diagnostics::open()?),
+        };
+        let mut ends = Vec::new();
+        diagnostics.dump(&unix::request(), |message| {
+            ends.extend(unix::parse_socket(message));
+            if ends.len() < MAX_UNIX_SOCKETS { DumpControl::Continue } else { DumpControl::Stop }
+        })?;
+        let is_server =
+            |path: &std::path::Path| self.paths.iter().any(|server| is_same_path(server, path));
+        let [clients, at_server] = unix::split_by_side(&ends, is_server);
+        let ours = clients.iter().filter(|end| is_ours(held_sockets, end.inode));
+        ours.for_each(|end| self.generator.now.add(end.queues.0, end.queues.1));
+        // The kernel reports no times for Unix sockets.
+        self.generator.now.awaiting = None;
+        at_server.iter().for_each(|end| self.server.now.add(end.queues.0, end.queues.1));
+        Ok(())
+    }
+}
+
+/// Returns true if a socket is one of the generator's, or if these are not known.
+fn is_ours(held_sockets: Option<&HashSet<u32>>, inode: u32) -> bool {
+    held_sockets.is_none_or(|held_sockets| held_sockets.contains(&inode))
 }
 
 impl Sampler for Sockets {
@@ -503,7 +526,7 @@ mod tests {
         let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (_server, _) = listener.accept().unwrap();
         client.set_nonblocking(true).unwrap();
-        let mut sockets = Sockets::of(&scope(vec![ServerLocation::Elsewhere(port)]));
+        let mut sockets = Sockets::of(&scope(vec![ServerLocation::Port(port)]));
         let limited = |sample: &Sample| {
             let of = |metric| value(sample, "sockets generator", metric).unwrap();
             of("receiver-limited") + of("buffer-limited")
@@ -517,7 +540,29 @@ mod tests {
         assert!(full);
         let sample = take_sample(&mut sockets);
         assert!(value(&sample, "sockets generator", "send-queue").is_some_and(|bytes| bytes > 0.0));
-        assert_eq!(value(&sample, "sockets server", "connections"), None, "it is elsewhere");
+    }
+
+    /// Expects a connection of another program to a server of this machine not to count, although
+    /// the target on another machine has the same port.
+    #[test]
+    fn connection_on_this_machine_does_not_lead_to_a_server_elsewhere() {
+        for address in ["127.0.0.1:0", "[::1]:0"] {
+            let Ok(listener) = TcpListener::bind(address) else { continue };
+            let address = listener.local_addr().unwrap();
+            let _client = TcpStream::connect(address).unwrap();
+            let _server = listener.accept().unwrap();
+            let here = ServerLocation::Port(address.port());
+            let elsewhere = ServerLocation::Elsewhere(address.port());
+            let check = |servers: Vec<ServerLocation>, expected: [Option<f64>; 2]| {
+                let sample = take_sample(&mut Sockets::of(&scope(servers)));
+                let sides = ["sockets generator", "sockets server"];
+                let counts = sides.map(|side| value(&sample, side, "connections"));
+                assert_eq!(counts, expected, "{address}");
+            };
+            check(vec![elsewhere.clone()], [Some(0.0), None]);
+            check(vec![here.clone()], [Some(1.0), Some(1.0)]);
+            check(vec![elsewhere, here], [Some(1.0), Some(1.0)]);
+        }
     }
 
     #[test]

@@ -98,7 +98,7 @@ pub(crate) struct WaitingData {
     pub(crate) has_unread_answer: bool,
     /// True if one side has bytes that it has not sent yet.
     pub(crate) has_unsent_bytes: bool,
-    /// True if no data has been sent or received for longer than a kernel tick; `None` if unknown.
+    /// True if no data has been sent or received for at least [`SILENCE_MS`]; `None` if unknown.
     pub(crate) is_silent: Option<bool>,
 }
 
@@ -120,7 +120,7 @@ struct SocketPair {
     server: Option<SocketEnd>,
 }
 
-/// All connections at one moment.
+/// All connections to the servers of a scope at one moment.
 #[derive(Debug, Default)]
 pub(crate) struct SocketSnapshot {
     pairs: BTreeMap<ConnectionAddresses, SocketPair>,
@@ -167,9 +167,9 @@ impl SocketPairs {
         Some(pairs)
     }
 
-    /// Reads the program's connections, or all connections if such a reading is due. It is due
-    /// earlier while the connection of a session is not known. Connections that cannot be read are
-    /// left out.
+    /// Reads the program's connections, or all connections if such a reading is due. A reading of
+    /// all connections is due earlier while the connection of a session is not known. Connections
+    /// that cannot be read are left out.
     pub(crate) fn read_snapshot(
         &mut self,
         root: &Root,

@@ -4,6 +4,7 @@ mod faults;
 mod locks;
 mod others;
 mod rights;
+mod sizes;
 mod sqlite;
 
 use std::sync::mpsc::{Receiver, sync_channel};

@@ -8,11 +8,11 @@ use crate::{Readings, for_user, mariadb, postgres};
 #[test]
 fn missing_pg_monitor_is_reported() {
     let server = shared(Kind::Postgres);
-    server.sql("create role poor login password 'poor'").expect("a role");
+    server.sql("create role \"poor-1\" login password 'poor-1'").expect("a role");
     // A user whose sessions are hidden from the unprivileged user.
     let rich = postgres(&server.url());
     let (other, _) = Readings::begin(&rich);
-    let (watch, mut readings) = Readings::begin(&postgres(&for_user(&server.url(), "poor")));
+    let (watch, mut readings) = Readings::begin(&postgres(&for_user(&server.url(), "poor-1")));
     readings.wait_blocking(|readings| {
         !readings.missing("sessions of others").is_empty()
             && readings.last("sessions", "looks") >= 2.0
@@ -21,7 +21,8 @@ fn missing_pg_monitor_is_reported() {
     other.end();
     for what in ["sessions of others", "background"] {
         let why = readings.missing(what);
-        assert!(matches!(&why[..], [why] if why.contains("grant pg_monitor to poor")), "{why:?}");
+        let remedy = "grant pg_monitor to \"poor-1\"";
+        assert!(matches!(&why[..], [why] if why.contains(remedy)), "{why:?}");
     }
     assert!(readings.last("statistics", "pg_stat_database.xact_commit") > 0.0);
 }
@@ -36,7 +37,8 @@ fn missing_process_privilege_is_reported() {
     watch.end();
     for what in ["sessions of others", "locks"] {
         let why = readings.missing(what);
-        let is_reported = matches!(&why[..], [why] if why.contains("grant process on *.* to poor"));
+        let remedy = "grant process on *.* to 'poor'@'%'";
+        let is_reported = matches!(&why[..], [why] if why.contains(remedy));
         assert!(is_reported, "{what}: {why:?}");
     }
     assert!(readings.last("statistics", "status.questions") > 0.0);

@@ -30,8 +30,8 @@ fn points(rows: &[ThinnedRow]) -> Vec<Sample> {
     rows.iter().map(|row| (row.at, row.value)).collect()
 }
 
-/// Returns the mean of the samples, each weighted by the time since the one before. The first has
-/// no weight.
+/// Returns the mean of the samples, each weighted by the time since the previous sample. The first
+/// sample has no weight.
 fn mean(points: &[Sample]) -> f64 {
     let weighted = points.windows(2).map(|pair| {
         let weight = pair[1].0.saturating_sub(pair[0].0).as_secs_f64();

@@ -2,8 +2,10 @@
 
 use analyze::compare::FalsePositives;
 use base::units::grouped;
+use workload::question::Scale;
 
-use crate::number::{count, percent};
+use super::sentence;
+use crate::number::count;
 
 /// False alarms of comparisons of an arm with itself.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +18,8 @@ pub enum FalseAlarms {
         counted: FalsePositives,
         /// Standard deviation of the changes of pairs, as a fraction.
         spread: f64,
+        /// The way in which the values of a pair are compared.
+        scale: Scale,
     },
     /// False alarms of earlier experiments on the same machine.
     OfMachine {
@@ -51,8 +55,8 @@ impl FalseAlarms {
             false => "",
         };
         match self {
-            FalseAlarms::OfExperiment { metric, spread, .. } => {
-                let spread = percent(*spread);
+            FalseAlarms::OfExperiment { metric, spread, scale, .. } => {
+                let spread = sentence::percent(*spread, *scale);
                 format!(
                     "{found} of {metric} between equal arms found a difference; pairs scatter by \
                      {spread}{unfit}"
@@ -88,5 +92,18 @@ mod tests {
              postgres on this machine (the latest on 2026-11-25)"
         );
         assert!(alarms(4).line().ends_with("the machine is not fit for comparisons"));
+    }
+
+    #[test]
+    fn scatter_of_a_share_is_in_percentage_points() {
+        let line = |metric: &str, scale| {
+            let counted = FalsePositives { comparisons: 3, rejections: 0 };
+            let metric = metric.to_owned();
+            FalseAlarms::OfExperiment { metric, counted, spread: 0.014, scale }.line()
+        };
+        let throughput = line("throughput(read)", Scale::Ratio);
+        assert!(throughput.ends_with("pairs scatter by 1.40 %"), "{throughput}");
+        let failed = line("failed(read)", Scale::Difference);
+        assert!(failed.ends_with("pairs scatter by 1.40 points"), "{failed}");
     }
 }

@@ -204,11 +204,11 @@ impl CapacityView {
         objections.filter(move |(kind, _)| !are_limited || *kind != CheckKind::Errors)
     }
 
-    /// Returns the most frequent limiter of the trials that confirmed the value, if there are any.
+    /// Returns the most frequent limiter of the trials that confirmed the value, the first of
+    /// several equally frequent ones; `None` if there are no such trials.
     pub(super) fn limiter(&self) -> Option<Component> {
         let all: Vec<Component> = self.confirming().map(|it| it.limiter).collect();
-        let votes = |one: &Component| all.iter().filter(|other| *other == one).count();
-        all.iter().copied().max_by_key(votes)
+        Component::most_frequent(&all)
     }
 
     /// Returns the number of connections if their limit restricts the load; otherwise `None`. A
@@ -1282,6 +1282,10 @@ pub(super) mod tests {
         let elsewhere = TrialView { limiter: Component::DatabaseFlush, ..view.trials[3].clone() };
         view.trials.extend(vec![elsewhere; 4]);
         assert_eq!(view.limiter(), Some(Component::DatabaseCpu));
+        // Of equally frequent limiters the first counts, as in the evidence of an arm.
+        let mut tied = view.clone();
+        tied.trials.push(limited(Component::DatabaseLocks));
+        assert_eq!(tied.limiter(), Some(Component::DatabaseCpu));
         let text = text_of(&with_search(view));
         assert!(text.contains("\nlimiter    database-cpu\n"), "{text}");
     }

@@ -66,8 +66,18 @@ impl ExperimentView {
     fn runs_of_verdict(&self) -> usize {
         let verdict = self.verdict();
         let counts = self.state == ExperimentState::Complete && verdict.objects();
-        let is_as_grave = |run: &&RunView| run.objections.iter().any(|it| it.1 >= verdict);
+        let is_as_grave = |run: &&RunView| self.objections_of(run).iter().any(|it| it.1 >= verdict);
         if counts { self.judged_runs().into_iter().filter(is_as_grave).count() } else { 0 }
+    }
+
+    /// Returns the suspect or invalid checks of a run, each with its status. For a trial of a
+    /// search, failed requests that the conditions allow are no objection, as in the verdict.
+    pub(super) fn objections_of(&self, run: &RunView) -> Vec<(CheckKind, Status)> {
+        let mut trials = self.capacity.iter().flat_map(|search| &search.trials);
+        match trials.find(|trial| trial.run == run.number) {
+            Some(trial) => CapacityView::objections_to(trial).collect(),
+            None => run.objections.clone(),
+        }
     }
 
     /// Returns the text that follows the verdict on the same line and gives the reason for it:
@@ -96,7 +106,7 @@ impl ExperimentView {
                 let runs = search.confirming_runs().len() as u64;
                 format!("{} at the confirmed value", count(runs, "trial"))
             }
-            None => count(self.runs.len() as u64, "run"),
+            None => count(self.judged_runs().len() as u64, "run"),
         };
         match self.verdict() {
             Status::Pass => format!("{runs}, no check objects"),
@@ -109,15 +119,17 @@ impl ExperimentView {
     /// number of runs with any objection follows if it differs from the number of runs of the
     /// verdict: ` in 9 of 18 runs`.
     fn objections_in_words(&self) -> Option<String> {
-        let judged = self.judged_runs();
-        let objected = judged.iter().filter(|run| !run.objections.is_empty()).count();
+        let judged = self.judged_runs().into_iter();
+        let objections: Vec<Vec<(CheckKind, Status)>> =
+            judged.map(|run| self.objections_of(run)).collect();
+        let objected = objections.iter().filter(|of_run| !of_run.is_empty()).count();
         let place = match objected == self.runs_of_verdict() {
             true => String::new(),
             false => format!(" in {objected} of {}", self.all_judged_runs()),
         };
         let runs_of = |kind: CheckKind| {
-            let objects = |run: &&&RunView| run.objections.iter().any(|(known, _)| *known == kind);
-            judged.iter().filter(objects).count()
+            let objects = |of_run: &&Vec<(CheckKind, Status)>| of_run.iter().any(|it| it.0 == kind);
+            objections.iter().filter(objects).count()
         };
         let kinds = CheckKind::ALL.into_iter().map(|kind| (kind, runs_of(kind)));
         let kinds: Vec<(CheckKind, usize)> = kinds.filter(|(_, runs)| *runs > 0).collect();
@@ -172,13 +184,16 @@ impl ExperimentView {
             words::remedy_of(check).filter(|remedy| *remedy != words::remedy(check.kind))
         };
         let check = |(kind, usual): (CheckKind, &'static str)| {
-            let objections = judged.iter().flat_map(|run| &run.objections);
+            let objects = |run: &&RunView| self.objections_of(run).iter().any(|it| it.0 == kind);
+            let runs: Vec<&RunView> = judged.iter().copied().filter(objects).collect();
+            let objections = runs.iter().flat_map(|run| self.objections_of(run));
             let status = objections.filter(|it| it.0 == kind).map(|it| it.1).max();
-            let worst = worst(kind, &judged);
+            let worst = worst(kind, &runs);
+            let number = format!("in {} of {}", runs.len(), count(judged.len() as u64, "run"));
             ObjectingCheck {
                 kind,
                 status: status.unwrap_or(Status::Suspect),
-                finding: worst.map(|(run, check)| finding(run, check, &judged)),
+                finding: worst.map(|(run, check)| format!("{number}, {}", finding(run, check))),
                 remedy: worst.and_then(|(_, check)| of_cause(check)).unwrap_or(usual),
             }
         };
@@ -267,14 +282,10 @@ fn worst<'r>(kind: CheckKind, runs: &[&'r RunView]) -> Option<(u32, &'r Check)> 
     })
 }
 
-/// Returns the finding of a check over some runs: `in 41 of 43 runs, worst in run 12: …; accepted
-/// up to 5 %`.
-fn finding(run: u32, worst: &Check, runs: &[&RunView]) -> String {
-    let objects = |it: &&&RunView| it.objections.iter().any(|(known, _)| *known == worst.kind);
-    let objecting = runs.iter().filter(objects).count();
+/// Returns the finding of a check in its worst run: `worst in run 12: …; accepted up to 5 %`.
+fn finding(run: u32, worst: &Check) -> String {
     let sentence = words::check_sentence(worst);
-    let of = count(runs.len() as u64, "run");
-    format!("in {objecting} of {of}, worst in run {run}: {sentence}{}", accepted_limit(worst))
+    format!("worst in run {run}: {sentence}{}", accepted_limit(worst))
 }
 
 /// Returns the distance of a check's value from its limit; 0 if one of them is missing.
@@ -403,6 +414,47 @@ mod tests {
         assert_eq!(view.verdict_in_words(), "INVALID");
         let view = ExperimentView { undeclared: vec![undeclared_setting()], ..experiment() };
         assert_eq!(view.verdict_in_words(), "SUSPECT");
+    }
+
+    /// A run of `[saturate]` and a repeated run do not count.
+    #[test]
+    fn verdict_counts_judged_runs_only() {
+        let step = RunView { phase: RunPhase::Saturate, ..run_of(0, Vec::new()) };
+        let repeated = RunView { state: "repeated", ..run_of(1, Vec::new()) };
+        let runs = vec![step, repeated, run_of(0, Vec::new()), run_of(1, Vec::new())];
+        let view = ExperimentView { runs, ..experiment() };
+        assert_eq!(view.reason(), "2 runs, no check objects");
+    }
+
+    /// The conditions allow the failed requests of run 5, but not those of run 6.
+    #[test]
+    fn failed_requests_that_a_search_allows_are_no_reason_for_its_verdict() {
+        let errors = (CheckKind::Errors, Status::Invalid);
+        let mut search = search();
+        let first = search.trials.last_mut().unwrap();
+        first.trial.limited_failures = 5;
+        first.verdict = RunVerdict::new([errors]);
+        let run = |number: u32| RunView {
+            number,
+            objections: vec![errors],
+            checks: vec![Check { kind: errors.0, ..stolen(1, 3.0).checks[0].clone() }],
+            ..run_of(0, Vec::new())
+        };
+        let runs = vec![run(5), run(6)];
+        let mut view = ExperimentView { capacity: Some(search), runs, ..experiment() };
+        assert_eq!(view.verdict_in_words(), "VALID");
+        assert_eq!(view.reason(), "1 trial at the confirmed value, no check objects");
+        let explained = lines::explanation(&view).unwrap();
+        assert!(!explained.contains("errors"), "{explained}");
+        let mut second = trial(740.0, Phase::Confirm(2), 20);
+        second.run = 6;
+        second.verdict = RunVerdict::new([errors]);
+        view.capacity.as_mut().unwrap().trials.push(second);
+        let words = "SUSPECT, 1 of 2 runs at the confirmed value";
+        assert_eq!(view.verdict_in_words(), words);
+        assert_eq!(view.reason(), "check errors objects");
+        let finding = view.objecting()[0].finding.clone().unwrap();
+        assert!(finding.starts_with("in 1 of 2 runs, worst in run 6: "), "{finding}");
     }
 
     #[test]

@@ -116,6 +116,7 @@ fn hostile_runs() -> StoredRunsView {
         text: words(),
         version: Some(words()),
         label: Some(words()),
+        notes: vec![Note { at: WallTime(1), author: Some(words()), text: words() }],
         runs: vec![run],
     }
 }

@@ -128,9 +128,11 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     }
     let mut doubts = doubts(view).into_iter();
     let first = doubts.next();
-    let errors: Vec<Line> = labelled_lines("errors", view.errors()).collect();
+    let mut errors = view.errors().into_iter();
     // The most frequent error is shown as the first reason to doubt if there is no other reason.
-    let (shown, hidden) = errors.split_at(errors.len().min(usize::from(first.is_none())));
+    let shown = errors.by_ref().take(usize::from(first.is_none()));
+    let shown: Vec<Line> = labelled_lines("errors", shown).collect();
+    let hidden: Vec<Line> = labelled_lines("errors", errors).collect();
     rows.first.extend(first);
     rows.folded.extend(doubts);
     rows.add("measured on", measured_on(|name| view.facts.distinct(name)));
@@ -153,8 +155,8 @@ fn answer(out: &mut Document, view: &ExperimentView) {
         rows.folded.extend(labelled_lines("answer", all_answers));
     }
     out.lines(&rows.first);
-    out.quotations(shown);
-    write_folded(out, &rows.folded, hidden);
+    out.quotations(&shown);
+    write_folded(out, &rows.folded, &hidden);
 }
 
 /// Maximum number of lines of one kind on the first screen.
@@ -410,6 +412,9 @@ mod tests {
         let page = experiment_html(&view);
         let (before, folded) = page.split_once("text of 40001").expect("the second error");
         assert!(before.contains("text of 23505") && !folded.contains("text of 23505"), "{page}");
+        view.remarks.errors.push(error("57014"));
+        let page = experiment_html(&view).replace('\u{a0}', " ");
+        assert!(page.contains("<summary>2 more remarks: errors</summary>"), "{page}");
         view.arms[1].effect.not_read_back = vec!["option.via".to_owned()];
         let page = experiment_html(&view);
         let (before, folded) = page.split_once("<details>").expect("folded lines");

@@ -257,7 +257,8 @@ fn groups(values: &SampleValues) -> Option<&[Vec<f64>; 2]> {
 pub(super) fn machine(arms: &[ArmView], change: &MachineChange) -> Value {
     let (arm, percent, interval, is_decisive) = match change {
         MachineChange::BetweenArms { arm, change, interval, is_decisive, .. } => {
-            (Some(&arms[arm.index()].name), *change, Some(ends(*interval)), *is_decisive)
+            let is_decisive = *is_decisive == Some(true);
+            (Some(&arms[arm.index()].name), *change, Some(ends(*interval)), is_decisive)
         }
         MachineChange::Drift { change } => (None, *change, None, false),
     };

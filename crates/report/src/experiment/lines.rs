@@ -187,7 +187,8 @@ pub(super) fn explanation(view: &ExperimentView) -> Option<String> {
     let mut names: Vec<&str> = view
         .judged_runs()
         .into_iter()
-        .flat_map(|run| run.objections.iter().map(|(kind, _)| kind.name()))
+        .flat_map(|run| view.objections_of(run))
+        .map(|(kind, _)| kind.name())
         .collect();
     names.sort_unstable();
     let limiters: Vec<ArmLimiter> = match (&view.capacity, &view.sweep) {
@@ -296,12 +297,13 @@ pub(super) fn machine_change(arms: &[ArmView], baseline: ArmId, change: &Machine
             let [name, baseline] =
                 [*arm, baseline].map(|of| sentence::name_as_code(&arms[of.index()].name));
             let so = match is_decisive {
-                true => "the change of the arm may be that of the machine",
-                false => "much less than the change of the arm",
+                Some(true) => ": the change of the arm may be that of the machine",
+                Some(false) => ": much less than the change of the arm",
+                None => "",
             };
             format!(
                 "the machine was {} before the runs of {name} than before those of {baseline} \
-                 ({} CI {}): {so}",
+                 ({} CI {}){so}",
                 speed(*change),
                 sentence::level(*alpha),
                 sentence::range(*interval, Scale::Ratio)

@@ -51,13 +51,13 @@ pub(super) fn answer(arm: &str, baseline: &str, change: &MetricChange) -> String
         Conclusion::Equivalent => {
             // A change can be equivalent although its interval excludes zero, so the sentence names
             // the bound.
-            let within = crate::number::percent(2.0 * change.delta);
+            let within = declared_size(2.0 * change.delta, scale);
             format!("{arm} and {baseline} are equivalent within {within} in {metric} ({between})")
         }
         Conclusion::Undecided { more_pairs } => {
             let more = match size {
                 SampleSize::Pairs(_) => {
-                    let delta = crate::number::percent(change.delta);
+                    let delta = declared_size(change.delta, scale);
                     pairs_to_decide(
                         more_pairs,
                         &format!("show whether it changes by {delta} or more"),
@@ -412,6 +412,26 @@ mod tests {
             "`tls` and `plain` are equivalent within 10 % in response.p50(read) (95 % CI +2.56 \
              … +6.50 %, 8 interleaved pairs)"
         );
+    }
+
+    #[test]
+    fn smallest_change_of_a_share_is_in_percentage_points() {
+        let words = |conclusion| {
+            let mut measured = super::super::fixtures::comparison(0.0003).arms.remove(0);
+            let mut change = measured.changes.remove(0);
+            change.metric = RunMetric::parse("failed(read)").unwrap();
+            change.delta = 0.001;
+            change.compared.as_mut().unwrap().conclusion = conclusion;
+            answer("tls", "plain", &change)
+        };
+        assert_eq!(
+            words(Conclusion::Equivalent),
+            "`tls` and `plain` are equivalent within 0.2 points in failed(read) (95 % CI −0.27 … \
+             +0.33 points, 6 interleaved pairs)"
+        );
+        let undecided = words(Conclusion::Undecided { more_pairs: Some(9) });
+        let aim = "about 9 more pairs would show whether it changes by 0.1 points or more";
+        assert!(undecided.ends_with(aim), "{undecided}");
     }
 
     #[test]

@@ -73,6 +73,7 @@ mod tests {
     use analyze::curve::Ranking;
     use analyze::{CheckKind, Component};
     use record::Note;
+    use workload::question::Scale;
 
     use super::super::alarms::FalseAlarms;
     use super::super::fixtures::{
@@ -237,7 +238,8 @@ mod tests {
         }];
         let counted = analyze::compare::FalsePositives { comparisons: 20, rejections: 1 };
         let metric = "throughput(read)".to_owned();
-        view.false_alarms = Some(FalseAlarms::OfExperiment { metric, counted, spread: 0.01 });
+        let (spread, scale) = (0.01, Scale::Ratio);
+        view.false_alarms = Some(FalseAlarms::OfExperiment { metric, counted, spread, scale });
         view.notes = vec![Note {
             at: base::WallTime(0),
             author: Some("ann".to_owned()),

@@ -3,14 +3,19 @@
 //! The runs are neither compared nor judged, because only the question says which of them belong
 //! together.
 
+use record::Note;
 use serde_json::{Value, json};
 
 use super::answer_text::AnswerText;
 use super::markdown::all_escaped;
 use crate::html::{Document, Section};
 use crate::markdown::{self, escaped};
+use crate::note;
 use crate::page::{Align, Cell, Line, Table};
 use crate::text::Style;
+
+/// Maximum number of notes in a text; the page and the JSON document have all notes.
+const MOST_NOTES: usize = 8;
 
 /// The runs of an experiment whose question cannot be read.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +32,8 @@ pub struct StoredRunsView {
     pub version: Option<String>,
     /// The label, if the user gave it one.
     pub label: Option<String>,
+    /// Remarks of the program and notes of reviewers, the oldest first.
+    pub notes: Vec<Note>,
     /// The runs, in the order in which they were made.
     pub runs: Vec<StoredRun>,
 }
@@ -151,6 +158,7 @@ pub fn stored_runs_text(view: &StoredRunsView, is_full: bool, style: &Style) -> 
         out.table(&view.metric_table());
     }
     out.labelled("label", view.label.clone());
+    out.labelled("note", note::latest_notes(&view.notes, MOST_NOTES));
     out.labelled("remedy", [view.remedy.clone()]);
     out.labelled("one run", [view.command()]);
     out.into_text()
@@ -160,6 +168,8 @@ pub fn stored_runs_text(view: &StoredRunsView, is_full: bool, style: &Style) -> 
 pub fn stored_runs_markdown(view: &StoredRunsView) -> String {
     let mut out = markdown::Document::default();
     out.list(&all_escaped(&[view.sentence(), view.substitute_sentence(), view.remedy.clone()]), 3);
+    let notes = note::latest_notes(&view.notes, 2).into_iter().map(|note| format!("note: {note}"));
+    out.list(&all_escaped(&notes.collect::<Vec<String>>()), 3);
     out.with_table(&escaped("Runs"), &markdown::Table::of(&view.run_table()))
 }
 
@@ -178,7 +188,8 @@ pub fn stored_runs_html(view: &StoredRunsView) -> String {
         out.paragraph(&format!("What to do: {}.", view.remedy));
         let label = view.label.iter().map(|label| Line::new("label", label.clone()));
         let record = [Line::new("record", view.record.clone())];
-        out.lines(&record.into_iter().chain(label).collect::<Vec<Line>>());
+        let notes = view.notes.iter().map(|note| Line::new("note", note::sentence(note)));
+        out.lines(&record.into_iter().chain(label).chain(notes).collect::<Vec<Line>>());
     });
     out.section("runs", |out| {
         out.table("Runs as they were stored", &view.run_table());
@@ -201,6 +212,7 @@ pub fn stored_runs_json(view: &StoredRunsView) -> Value {
         "question": view.text,
         "version": view.version,
         "label": view.label,
+        "notes": note::documents(&view.notes),
         "runs": view.runs.iter().map(run).collect::<Vec<Value>>(),
     })
 }

@@ -407,6 +407,9 @@ pub(super) fn no_model(reason: NoResponseModel) -> String {
             "no rate exceeds the capacity: the plateau is unknown".to_owned()
         }
         NoResponseModel::NoLowRate => "no rate is below the capacity".to_owned(),
+        NoResponseModel::LowestRateNearPlateau => {
+            "the lowest rate is too near the plateau to derive the time of one request".to_owned()
+        }
         NoResponseModel::NoPlateau { gain } => format!(
             "the throughput still grows at the largest number of clients, by {}",
             crate::number::percent(gain)
@@ -686,6 +689,9 @@ mod tests {
         let words = "one request takes 1.00 ms, less than the 4.00 ms that one server would need \
                      at the plateau: the points do not follow this model";
         assert_eq!(no_model(shorter), words);
+        let words = "none: the lowest rate is too near the plateau to derive the time of one \
+                     request";
+        assert_eq!(model(&Err(NoResponseModel::LowestRateNearPlateau)), [words]);
     }
 
     #[test]

@@ -15,7 +15,11 @@ pub(super) fn models(out: &mut Document, view: &ExperimentView) {
     };
     let mut lines = Vec::new();
     for (arm, curve) in curves() {
-        lines.extend(sweep::excluded_points(sweep, curve));
+        let excluded = sweep::excluded_points(sweep, curve).into_iter();
+        lines.extend(excluded.map(|text| match view.arms.len() {
+            1 => text,
+            _ => format!("{}: {text}", sentence::name_as_code(&arm.name)),
+        }));
         let named = |what: &str, sentences: Vec<String>| {
             (!sentences.is_empty())
                 .then(|| format!("{what}{}: {}", of_arm(arm), sentences.join(". ")))
@@ -28,4 +32,34 @@ pub(super) fn models(out: &mut Document, view: &ExperimentView) {
 
 fn all_escaped(texts: &[String]) -> Vec<String> {
     texts.iter().map(|text| escaped(text)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use analyze::curve::Unusable;
+
+    use super::super::fixtures::{self, experiment};
+    use super::super::markdown::experiment_markdown;
+
+    #[test]
+    fn points_that_cannot_be_the_best_name_their_arm_if_there_are_several() {
+        let points = [("1", 500.0, 1.0), ("2", 900.0, 2.0), ("4", 890.0, 4.0)];
+        let document = |arms: usize| {
+            let mut view = experiment();
+            view.arms.truncate(arms);
+            let mut sweep = fixtures::sweep(&points, arms);
+            for curve in &mut sweep.curves {
+                curve.best.as_mut().unwrap().unusable = vec![(0, Unusable::NotPositive)];
+            }
+            view.sweep = Some(sweep);
+            experiment_markdown(&view)
+        };
+        let words = "1 cannot be the best: a value is 0\n";
+        let several = document(2);
+        for arm in ["plain", "tls"] {
+            assert!(several.contains(&format!("\n- `{arm}`: {words}")), "{several}");
+        }
+        let one = document(1);
+        assert!(one.contains(&format!("\n- {words}")), "{one}");
+    }
 }

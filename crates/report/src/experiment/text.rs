@@ -271,7 +271,7 @@ mod tests {
             let (arm, change, alpha) = (ArmId(1), 0.081, 0.01);
             view(vec![MachineChange::BetweenArms { arm, change, interval, alpha, is_decisive }])
         };
-        let text = text_of(&between(true));
+        let text = text_of(&between(Some(true)));
         let words = "  the machine was 8.10 % slower before the runs of `tls` than before those of \
                      `plain` (99 % CI +7.00 … +9.20 %): the change of the arm may be that of the \
                      machine\n";
@@ -279,8 +279,16 @@ mod tests {
         let drift = view(vec![MachineChange::Drift { change: -0.2 }]);
         let words = "the machine became 20.0 % faster during the experiment";
         assert!(text_of(&drift).contains(words), "{}", text_of(&drift));
-        let verdicts = [between(true), between(false), drift].map(|view| view.verdict());
-        assert_eq!(verdicts, [Status::Suspect, Status::Pass, Status::Pass]);
+        let all = [between(Some(true)), between(Some(false)), between(None), drift];
+        let verdicts = all.map(|view| view.verdict());
+        assert_eq!(verdicts, [Status::Suspect, Status::Pass, Status::Pass, Status::Pass]);
+        // Without a declared change to compare it with, nothing is said about its size.
+        let interval = "than before those of `plain` (99 % CI +7.00 … +9.20 %)";
+        let sizes = [(Some(false), ": much less than the change of the arm\n"), (None, "\n")];
+        for (is_decisive, end) in sizes {
+            let text = text_of(&between(is_decisive));
+            assert!(text.contains(&format!("{interval}{end}")), "{text}");
+        }
     }
 
     #[test]

@@ -153,7 +153,8 @@ impl ArmLimiter {
 
     fn most_frequent(runs: &[(Component, &LimiterFinding)]) -> Option<ArmLimiter> {
         let count = |of: Component| runs.iter().filter(|(other, _)| *other == of).count();
-        let (component, _) = *runs.iter().rev().max_by_key(|(one, _)| count(*one))?;
+        let components: Vec<Component> = runs.iter().map(|(one, _)| *one).collect();
+        let component = Component::most_frequent(&components)?;
         let (_, finding) = runs.iter().find(|(one, _)| *one == component)?;
         Some(ArmLimiter {
             component,
@@ -422,7 +423,7 @@ pub(super) fn declared_changes_of(
 /// Returns SUSPECT if a change of the machine may explain the change of an arm.
 pub(super) fn machine_status<'m>(all: impl IntoIterator<Item = &'m MachineChange>) -> Status {
     let is_decisive = |one: &MachineChange| match one {
-        MachineChange::BetweenArms { is_decisive, .. } => *is_decisive,
+        MachineChange::BetweenArms { is_decisive, .. } => *is_decisive == Some(true),
         MachineChange::Drift { .. } => false,
     };
     match all.into_iter().any(is_decisive) {

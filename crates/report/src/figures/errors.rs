@@ -1,10 +1,10 @@
 //! Errors by class over time.
 
-use analyze::TimeCourse;
+use analyze::{TimeColumn, TimeCourse};
 use base::Class;
 use base::units::grouped;
 
-use super::subject::{FigureTexts, Run, highest, middle};
+use super::subject::{FigureTexts, Run, highest};
 use super::timeline;
 use crate::figure::{Axis, Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Unit};
 use crate::number::count;
@@ -48,17 +48,22 @@ fn number(courses: &[&TimeCourse], class: Class) -> u64 {
     columns.map(|column| errors_of(&column.errors, class)).sum()
 }
 
-/// Returns the errors per second in each column, over all jobs.
+/// Returns the errors per second from the start of each column on, over all jobs, and a last point
+/// at the end of the last column.
 fn errors_per_s(courses: &[&TimeCourse], class: Class) -> Vec<Point> {
     let Some(first) = courses.first() else { return Vec::new() };
-    let point = |place: usize| {
+    let point = |(place, column): (usize, &TimeColumn)| {
         let of_jobs = courses.iter().filter_map(|course| course.columns.get(place));
         let errors: u64 = of_jobs.map(|column| errors_of(&column.errors, class)).sum();
-        let column = &first.columns[place];
         let length = column.to.saturating_sub(column.from).as_secs_f64();
-        Point { x: middle(column), y: errors as f64 / length }
+        Point { x: column.from.as_secs_f64(), y: errors as f64 / length }
     };
-    (0..first.columns.len()).map(point).collect()
+    let mut points: Vec<Point> = first.columns.iter().enumerate().map(point).collect();
+    // A step keeps its height only up to the next point.
+    if let (Some(column), Some(&last)) = (first.columns.last(), points.last()) {
+        points.push(Point { x: column.to.as_secs_f64(), ..last });
+    }
+    points
 }
 
 fn caption(totals: &[(Class, u64)]) -> String {

@@ -19,7 +19,7 @@ pub const FIGURES_SCRIPT_SOURCE: &str = "'sha256-VbtGegVFmXA5BOQ/MFKCNJcaJvWQEbW
 pub(super) const LIVE_SCRIPT: &str = include_str!("live.js");
 
 /// The source of [`LIVE_SCRIPT`] for a content security policy: its SHA-256.
-pub const LIVE_SCRIPT_SOURCE: &str = "'sha256-rjHt14MtRT5h3Y5EUOziTQgFiCLv00vBqR5gM5Nwf+Q='";
+pub const LIVE_SCRIPT_SOURCE: &str = "'sha256-JyoTBF7VzRT4onbVS1CjTAcDAkctyoj3TholfFS6OLs='";
 
 /// The kind of a page, which determines its content security policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -148,20 +148,32 @@ fn row(cells: &[String]) -> String {
 /// Escapes a text: Markdown renders it unchanged, with words between two backquotes as code.
 ///
 /// `@` and `#` become code, because hosting services turn them into mentions and references after
-/// rendering Markdown.
+/// rendering Markdown. Code that follows other code continues it: between two spans, Markdown would
+/// read a pair of backquotes.
 pub(crate) fn escaped(text: &str) -> String {
     let text = shortened(text);
     let mut out = String::with_capacity(text.len() + 16);
+    let mut ends_with_code = false;
     let mut at = 0;
     while let Some(character) = text[at..].chars().next() {
         let (before, after) = (&text[..at], &text[at + character.len_utf8()..]);
         at += character.len_utf8();
+        let was_code = std::mem::take(&mut ends_with_code);
         match (character, quoted(before, after)) {
             ('`', Some(words)) if !out.ends_with('`') => {
                 out.push_str(&code(words));
                 at += words.len() + 1;
+                ends_with_code = true;
             }
-            ('@' | '#', _) => out.extend(['`', character, '`']),
+            ('@' | '#', _) => {
+                if was_code {
+                    out.pop();
+                } else {
+                    out.push('`');
+                }
+                out.extend([character, '`']);
+                ends_with_code = true;
+            }
             _ if is_active(character, before, after) => out.extend(['\\', character]),
             _ => out.push(character),
         }
@@ -246,6 +258,8 @@ mod tests {
             ("a | b", "a \\| b"),
             ("# title", "`#` title"),
             ("see #12, @ann", "see `#`12, `@`ann"),
+            ("@@version ##t a@#", "`@@`version `##`t a`@#`"),
+            ("`c`@ann `c`##1", "`c@`ann `c##`1"),
             ("- item", "\\- item"),
             ("12. item", "12\\. item"),
             ("12) item", "12\\) item"),

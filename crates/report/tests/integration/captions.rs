@@ -4,7 +4,7 @@ use analyze::{Distribution, TimeColumn, TimeCourse};
 use base::{Class, Nanos};
 use record::{Event, EventKind, Kind, SampleRange};
 use report::View;
-use report::figure::Mark;
+use report::figure::{Figure, Mark};
 
 use crate::cases;
 use crate::observed::observed;
@@ -120,9 +120,27 @@ fn errors_of_a_mix_count_once() {
     let figure = figures.iter().find(|figure| figure.name == "errors").unwrap();
     let expected = "9 errors over the whole run, warm-up included: 9 timeout.";
     assert_eq!(figure.sentence(), expected);
-    let heights = figure.marks.iter().find_map(|mark| match mark {
-        Mark::Steps { points, .. } => Some(points.iter().map(|point| point.y).collect::<Vec<_>>()),
+    assert_eq!(steps_of(figure), [(20.0, 9.0), (21.0, 9.0)]);
+}
+
+/// Returns the points of the first line with steps: times and heights.
+fn steps_of(figure: &Figure) -> Vec<(f64, f64)> {
+    let points = figure.marks.iter().find_map(|mark| match mark {
+        Mark::Steps { points, .. } => Some(points),
         _ => None,
     });
-    assert_eq!(heights, Some(vec![9.0]));
+    points.unwrap().iter().map(|point| (point.x, point.y)).collect()
+}
+
+#[test]
+fn errors_are_drawn_from_the_start_to_the_end_of_their_seconds() {
+    let view = cases::open().view();
+    let times: &[Nanos] = &[Nanos::from_millis(1)];
+    let mut course = course(&[(20, times), (21, times), (22, times)]);
+    for (column, failed) in course.columns.iter_mut().zip([3, 0, 5]) {
+        column.errors = vec![(Class::Timeout, failed)];
+    }
+    let figures = report::figures(&view, &[course]);
+    let figure = figures.iter().find(|figure| figure.name == "errors").unwrap();
+    assert_eq!(steps_of(figure), [(20.0, 3.0), (21.0, 0.0), (22.0, 5.0), (23.0, 5.0)]);
 }

@@ -81,20 +81,45 @@ impl<'f> Checker<'f> {
     }
 }
 
-/// Returns the bytes of a quoted text, with escapes replaced; `None` if it has no quotes.
+/// Returns the bytes of a quoted text that is one character or one of Go's escapes; `None` without
+/// quotes, or if an escape is not the whole text.
 fn unquoted(text: &str) -> Option<Vec<u8>> {
     let quote = text.chars().next().filter(|quote| "\"'`".contains(*quote))?;
     let inner = text.strip_prefix(quote)?.strip_suffix(quote)?;
-    let bytes: Vec<u8> = match inner {
-        r"\t" if quote != '`' => b"\t".to_vec(),
-        r"\\" if quote != '`' => b"\\".to_vec(),
-        r"\'" if quote == '\'' => b"'".to_vec(),
-        r"\x1f" | r"\037" | r"\u001f" if quote != '`' => b"\x1f".to_vec(),
-        r"\x01" | r"\001" | r"\u0001" if quote != '`' => b"\x01".to_vec(),
-        r"\x00" | r"\000" | r"\u0000" if quote != '`' => b"\0".to_vec(),
-        _ => inner.bytes().collect(),
+    match inner.strip_prefix('\\') {
+        Some(escape) if quote != '`' => Some(vec![unescaped(escape, quote)?]),
+        _ => Some(inner.as_bytes().to_vec()),
+    }
+}
+
+/// Decodes one of Go's escapes, given without its backslash, whose value is at most 255.
+fn unescaped(escape: &str, quote: char) -> Option<u8> {
+    Some(match escape {
+        "a" => 0x07,
+        "b" => 0x08,
+        "f" => 0x0c,
+        "n" => b'\n',
+        "r" => b'\r',
+        "t" => b'\t',
+        "v" => 0x0b,
+        r"\" => b'\\',
+        "'" if quote == '\'' => b'\'',
+        "\"" if quote == '"' => b'"',
+        _ => return unescaped_number(escape),
+    })
+}
+
+/// Decodes `x1f`, `037`, `u001f` or `U0000001f`.
+fn unescaped_number(escape: &str) -> Option<u8> {
+    let (digits, length, radix) = match escape.split_at_checked(1)? {
+        ("x", digits) => (digits, 2, 16),
+        ("u", digits) => (digits, 4, 16),
+        ("U", digits) => (digits, 8, 16),
+        _ => (escape, 3, 8),
     };
-    Some(bytes)
+    let is_number = digits.len() == length && digits.chars().all(|digit| digit.is_digit(radix));
+    let number = u32::from_str_radix(digits, radix).ok().filter(|_| is_number)?;
+    u8::try_from(number).ok()
 }
 
 #[cfg(test)]
@@ -109,8 +134,24 @@ mod tests {
             ("';'", Some(b";")),
             ("`|`", Some(b"|")),
             (r"'\\'", Some(b"\\")),
+            (r"'\''", Some(b"'")),
+            (r#""\"""#, Some(b"\"")),
+            (r#""\v""#, Some(b"\x0b")),
+            (r#""\n""#, Some(b"\n")),
+            (r#""\x1e""#, Some(b"\x1e")),
+            (r"'\036'", Some(b"\x1e")),
+            (r#""\u001E""#, Some(b"\x1e")),
+            (r#""\U0000007c""#, Some(b"|")),
+            (r"`\t`", Some(b"\\t")),
             (";", None),
             ("\"ab", None),
+            (r#""\""#, None),
+            (r#""\'""#, None),
+            (r#""\t\t""#, None),
+            (r#""\x+1""#, None),
+            (r#""\x1""#, None),
+            (r#""\400""#, None),
+            (r#""\é""#, None),
         ] {
             assert_eq!(unquoted(text).as_deref(), expected, "{text}");
         }
@@ -118,8 +159,10 @@ mod tests {
 
     #[test]
     fn delimiters_round_trip() {
-        for delimiter in [b'\t', b'\\', b';', b'|', 0x1f, 1, 0, b' ', b'\''] {
-            assert_eq!(unquoted(&written_delimiter(delimiter)), Some(vec![delimiter]));
+        for delimiter in (0..=0x7f).filter(|byte| !b"\"\r\n".contains(byte)) {
+            let written = written_delimiter(delimiter);
+            assert_eq!(unquoted(&written), Some(vec![delimiter]), "{written}");
+            assert!(!written.contains(|character: char| character.is_control()), "{written}");
         }
     }
 }

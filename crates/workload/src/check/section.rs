@@ -100,7 +100,8 @@ impl<'f> Checker<'f> {
     /// Warns of a job with a name close to `setup` or `teardown`, whose statements would run over
     /// and over.
     fn warn_of_near_miss(&mut self, section: &Section<'_>, name: &str) {
-        let only_queries = section.entries.iter().all(|entry| entry.key().text() == "query");
+        let only_queries =
+            section.entries.iter().all(|entry| is_key_of_statements(entry.key().text()));
         let fixed = ["setup", "teardown"];
         let Some(near) = nearest(name, fixed).filter(|_| only_queries) else {
             return;
@@ -116,6 +117,12 @@ impl<'f> Checker<'f> {
 /// Returns true if a key makes its section a job, whatever the section's name.
 fn makes_a_job(key: &str) -> bool {
     keys::makes_a_job(key) || unsupported::is_unsupported_key(key)
+}
+
+/// Returns true for the keys of `[setup]` and `[teardown]`, in any dialect.
+fn is_key_of_statements(key: &str) -> bool {
+    let base = key.split_once('.').map_or(key, |(base, _)| base);
+    matches!(base, "query" | "query-file")
 }
 
 fn starts_with_letter(rest: &str) -> bool {

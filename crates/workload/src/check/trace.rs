@@ -233,13 +233,13 @@ fn level(text: &str) -> Result<Level, Fault> {
     level.and_then(Level::from_billionths).ok_or(Fault::TooHigh)
 }
 
-/// Converts a number to billionths; `None` if it is too large. Programs may write more digits than
-/// 64 bits hold: such a number is rounded to the nearest double first.
+/// Converts a number to billionths; `None` if it is too large. Programs may write numbers beyond
+/// the range of a [`Decimal`], such as `1e-20`: these are rounded to the nearest double first.
 fn billionths(text: &str, parsed: Result<Decimal, UnitError>) -> Result<Option<u64>, Fault> {
     match parsed {
         Ok(number) => Ok(in_billionths(number)),
         Err(_) if text.starts_with('-') => Err(Fault::Unreadable(UnitError::Negative)),
-        Err(UnitError::TooLarge) => {
+        Err(UnitError::TooLarge | UnitError::TooSmall) => {
             Ok(text.parse::<f64>().ok().map(|number| (number * 1e9) as u64))
         }
         Err(error) => Err(Fault::Unreadable(error)),

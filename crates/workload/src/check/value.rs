@@ -51,6 +51,7 @@ impl From<UnitError> for ValueError {
             UnitError::NotANumber
             | UnitError::Negative
             | UnitError::TooLarge
+            | UnitError::TooSmall
             | UnitError::NotWhole => Remedy::Example,
         };
         ValueError { reason: error.to_string(), remedy }

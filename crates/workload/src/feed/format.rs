@@ -17,9 +17,8 @@ pub(crate) fn written_delimiter(delimiter: u8) -> String {
     match delimiter {
         b'\t' => r#""\t""#.to_owned(),
         b'\\' => r#""\\""#.to_owned(),
-        0x1f => r#""\x1f""#.to_owned(),
-        0x01 => r#""\x01""#.to_owned(),
-        0 => r#""\x00""#.to_owned(),
+        // A workload file has no other control characters than tabs and line ends.
+        control if control.is_ascii_control() => format!(r#""\x{control:02x}""#),
         plain => format!("\"{}\"", char::from(plain)),
     }
 }

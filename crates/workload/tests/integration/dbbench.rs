@@ -382,9 +382,18 @@ fn statements() {
 
 #[test]
 fn delimiters() {
-    for (written, byte) in
-        [(r#""\t""#, b'\t'), ("';'", b';'), ("`|`", b'|'), (r#"" ""#, b' '), (r"'\\'", b'\\')]
-    {
+    for (written, byte) in [
+        (r#""\t""#, b'\t'),
+        ("';'", b';'),
+        ("`|`", b'|'),
+        (r#"" ""#, b' '),
+        (r"'\\'", b'\\'),
+        (r"'\''", b'\''),
+        (r#""\v""#, 0x0b),
+        (r#""\x1e""#, 0x1e),
+        (r#""\036""#, 0x1e),
+        (r#""\u001e""#, 0x1e),
+    ] {
         let keys = format!("query-args-file=a.csv\nquery-args-delim={written}");
         let feed = job(&keys).requests.feed.expect("a file");
         assert_eq!(feed.format, workload::feed::Format::Csv { delimiter: byte }, "{written}");
@@ -395,6 +404,8 @@ fn delimiters() {
         refused(Rejects, "[a]\nquery=a\nquery-args-file=a\nquery-args-delim='ab'\n", ONE),
         refused(Rejects, "[a]\nquery=a\nquery-args-file=a\nquery-args-delim=\"ß\"\n", ONE),
         refused(Accepts, "[a]\nquery=a\nquery-args-file=a\nquery-args-delim=\"\\n\"\n", ONE),
+        refused(Accepts, "[a]\nquery=a\nquery-args-file=a\nquery-args-delim='\\x22'\n", ONE),
+        refused(Rejects, "[a]\nquery=a\nquery-args-file=a\nquery-args-delim=\"\\x2\"\n", ONE),
         refused(
             Rejects,
             "[a]\nquery=a\nquery-args-delim=','\n",

@@ -99,10 +99,41 @@ fn name_of_a_file_that_no_value_can_hold_is_refused() {
 }
 
 #[test]
+fn rate_with_more_decimals_than_fit_prints_back() {
+    for rate in ["33.33333333333333333333", "3.3333333333333333333k", "0.0033333333333333335"] {
+        for arrival in ["", "arrival = uniform\n", "arrival = poisson\n"] {
+            check("sqlite:", &format!("[a]\nquery = select 1\nrate = {rate}\n{arrival}"));
+        }
+    }
+}
+
+#[test]
+fn control_character_between_fields_prints_back() {
+    for delimiter in ["\\x02", "\\u007f", "\\t", "\\\\", ";"] {
+        let keys = format!("query-args-file = a.csv\nquery-args-delim = \"{delimiter}\"");
+        check("sqlite:", &format!("[a]\nquery = select ?\n{keys}\n"));
+    }
+}
+
+#[test]
 fn condition_of_a_part_whose_name_looks_like_a_comment_prints_back() {
     let mixes = "[m ;x]\nmix = a\nrate = 1\n[n]\nmix = a\nrate = 1\n[a]\nquery = select 1\n";
     let condition = "[threshold]\nslo = p99(${\"m \\;x/a\"}) < 1s\n";
     check("sqlite:", &format!("{mixes}{condition}"));
+}
+
+/// `assay dbbench` switches the observation of the database off, and its files may have any job.
+#[test]
+fn job_named_observe_prints_back_without_settings_of_the_observers() {
+    let job = "[observe]\nquery = select 1\n";
+    for text in [job.to_owned(), format!("[m]\nmix = observe\nrate = 1\n{job}")] {
+        let mut plan = plan_with(&Overrides::default(), &text);
+        plan.observe.database = false;
+        let printed = plan.to_text();
+        let (again, found) = workload::plan(&printed, &Overrides::default());
+        let again = again.unwrap_or_else(|| panic!("{}", render(&printed, &found)));
+        assert_eq!(again.as_printed().jobs, plan.as_printed().jobs, "{printed}");
+    }
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Errors in sections and their keys, with their corrections.
 
-use crate::check;
+use workload::Overrides;
+
+use crate::{check, files, render};
 
 #[test]
 fn unknown_key_suggests_the_nearest() {
@@ -437,6 +439,16 @@ warning: the section [global] is ignored
   = help: write its keys above the first section
 "#,
     );
+}
+
+#[test]
+fn misspelt_setup_with_a_script_is_warned_about() {
+    for key in ["query-file = schema.sql", "query.mysql = select 1\nquery = select 2"] {
+        let text = format!("[Setup]\n{key}\n");
+        let (_, found) = workload::plan_in(&text, &Overrides::default(), &files());
+        let is_warned = found.iter().any(|one| one.message.starts_with("[Setup] is a job: "));
+        assert!(is_warned, "{}", render(&text, &found));
+    }
 }
 
 #[test]

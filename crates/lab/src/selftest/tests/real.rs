@@ -20,6 +20,12 @@ use crate::selftest::twins::{PooledRuns, compare};
 /// idle, a single run would take minutes for a thousand requests.
 const RUNS: u64 = 8;
 
+/// Maximum number of measurements without a planted fault.
+const MAX_MEASUREMENTS: u32 = 4;
+
+/// Send lag, in seconds, above which other programs kept the processors busy.
+const IDLE_LAG_S: f64 = 0.002;
+
 /// An experiment that is run in both real and virtual time.
 #[derive(Clone, Copy)]
 struct Twins {
@@ -69,6 +75,28 @@ impl Twins {
     /// their twins. Returns the findings that fail.
     fn differences(&self, rules: Rules) -> Vec<Finding> {
         self.differences_against(rules, self.server)
+    }
+
+    /// Does the same as [`differences`](Self::differences) by the standard rules, up to
+    /// [`MAX_MEASUREMENTS`] times while the machine may be the cause of the findings.
+    ///
+    /// The upper limits allow answers to be 20 ms later than the latest request. If other programs
+    /// stop a thread for longer while answers are due but no request is, the limits are too narrow.
+    /// Times that are too long therefore count only if requests were sent on time, or if they recur
+    /// in every measurement. Every other finding is a fault, however busy the machine is.
+    fn lasting_differences(&self) -> Vec<Finding> {
+        let ideal = self.in_virtual_time(0..RUNS);
+        let mut measurements = 0;
+        loop {
+            let real = self.in_real_time(Rules::STANDARD, self.server);
+            let differences = self.compare(&real, &ideal);
+            measurements += 1;
+            let is_busy = real.worst_lag_s() > IDLE_LAG_S;
+            let may_be_the_machine = is_busy && differences.iter().all(is_too_long);
+            if differences.is_empty() || !may_be_the_machine || measurements == MAX_MEASUREMENTS {
+                return differences;
+            }
+        }
     }
 
     /// Does the same as [`differences`](Self::differences), but with the server at `url` in real
@@ -122,9 +150,9 @@ fn from_the_second_before(request: Request, _dispatch: Option<Dispatch>) -> Requ
 #[test]
 fn poisson_arrivals_at_one_exponential_server_in_real_time() {
     let [without_fault, too_early, patient, dropping] = compare_concurrently([
-        &|| ONE_SERVER.differences(Rules::STANDARD),
+        &|| ONE_SERVER.lasting_differences(),
         &|| ONE_SERVER.differences(FROM_THE_SECOND_BEFORE),
-        &|| WITH_TIMEOUTS.differences(Rules::STANDARD),
+        &|| WITH_TIMEOUTS.lasting_differences(),
         &|| WITH_TIMEOUTS.differences(DROPPING_TIMEOUTS),
     ]);
     assert_eq!(without_fault, []);
@@ -156,7 +184,7 @@ const ONE_WORKER: Twins = Twins {
 #[test]
 fn even_arrivals_for_one_worker_in_real_time() {
     let [without_fault, omitting, skipping, instant] = compare_concurrently([
-        &|| ONE_WORKER.differences(Rules::STANDARD),
+        &|| ONE_WORKER.lasting_differences(),
         &|| ONE_WORKER.differences(FROM_THE_ACTUAL_SEND),
         &|| ONE_WORKER.differences(SKIPPING_MISSED_TICKS),
         // A server that answers almost at once, as if the driver did not wait for the answer.
@@ -195,10 +223,9 @@ fn a_stall_shows_in_the_response_time_in_real_time() {
         // most the time between two arrivals.
         assert!((is - exact).abs() < 0.010, "p{}: {is} instead of {exact}", q * 100.0);
     }
+    let omitting = || STALLED.differences(FROM_THE_ACTUAL_SEND);
     let [without_fault, omitting] =
-        compare_concurrently([&|| STALLED.differences(Rules::STANDARD), &|| {
-            STALLED.differences(FROM_THE_ACTUAL_SEND)
-        }]);
+        compare_concurrently([&|| STALLED.lasting_differences(), &omitting]);
     assert_eq!(without_fault, []);
     for q in [0.9, 0.95, 0.99] {
         let quantity = Quantity::response(Estimate::Quantile(q));

@@ -13,7 +13,7 @@ use crate::figure::{
     Axis, Extent, Figure, Ink, LegendEntry, Mark, Point, Scale as AxisScale, Stroke, Swatch,
     Symbol, Unit,
 };
-use crate::number::{count, percent};
+use crate::number::count;
 
 /// Maximum number of effects of a figure.
 const MOST_EFFECTS: usize = 24;
@@ -258,7 +258,8 @@ fn labels_of(effect: &Effect<'_>, y: f64, x: &Axis) -> Vec<Mark> {
         .iter()
         .map(|limit| label(limit.change, false, format!("limit {}", limit.bound())));
     let (change, delta) = (effect.compared.change, effect.change.delta);
-    let small = label(delta, true, format!("±{}", percent(delta)));
+    let scale = effect.change.metric.quantity.scale();
+    let small = label(delta, true, format!("±{}", sentence::declared_size(delta, scale)));
     let beyond = (!x.has(change)).then(|| label(change, false, effect.text()));
     bets.chain(limits).chain([small]).chain(beyond).collect()
 }
@@ -439,11 +440,7 @@ fn of_verdicts(arm: &ArmComparison) -> String {
 
 /// Returns the caption without its final period.
 fn caption_of_pairs(differences: &[f64], compared: &Compared, scale: Scale) -> String {
-    let known = differences.iter().filter(|it| !it.is_nan());
-    let same = known.filter(|it| (**it > 0.0) == (compared.change > 0.0)).count();
-    let all = count(differences.len() as u64, "pair");
-    let estimate = sentence::signed(compared.change, scale);
-    let mut text = format!("{same} of {all} changed in the direction of the estimate, {estimate}");
+    let mut text = directions(differences, compared.change, scale);
     let infinite = differences.iter().filter(|it| it.is_infinite()).count();
     if infinite > 0 {
         let lie = if infinite == 1 { "lies" } else { "lie" };
@@ -454,6 +451,19 @@ fn caption_of_pairs(differences: &[f64], compared: &Compared, scale: Scale) -> S
         text += "; an end of the interval is infinite";
     }
     text
+}
+
+/// Returns the clause with the number of pairs that changed in the direction of the estimate. An
+/// estimate of zero has no direction.
+fn directions(differences: &[f64], estimate: f64, scale: Scale) -> String {
+    let all = count(differences.len() as u64, "pair");
+    if estimate == 0.0 {
+        let changed = differences.iter().filter(|it| **it != 0.0 && !it.is_nan()).count();
+        return format!("{changed} of {all} changed; the estimate is no change");
+    }
+    let same = differences.iter().filter(|it| **it * estimate > 0.0).count();
+    let estimate = sentence::signed(estimate, scale);
+    format!("{same} of {all} changed in the direction of the estimate, {estimate}")
 }
 
 #[cfg(test)]
@@ -556,6 +566,11 @@ mod tests {
         let figure = &figures(&Subject { arms: &arms, comparisons, limits: &[], missing: "" })[0];
         assert_eq!(figure.y.ticks[0].label, "failed(read) in points\nof tls at 4");
         assert_eq!(pairs(&comparison).y.title, "change within the pair, in points");
+        let smallest = figure.marks.iter().find_map(|mark| match mark {
+            Mark::Text { text, is_below: true, .. } => Some(text.as_str()),
+            _ => None,
+        });
+        assert_eq!(smallest, Some("±1 points"));
     }
 
     #[test]
@@ -702,6 +717,20 @@ mod tests {
         assert_eq!((of(Symbol::Slash), of(Symbol::Cross)), (vec![2.0, 5.0], vec![6.0]));
         let legend: Vec<&str> = figure.legend.iter().map(|entry| entry.text.as_str()).collect();
         assert_eq!(legend[3..], ["a run is SUSPECT", "a run is INVALID"]);
+    }
+
+    #[test]
+    fn unchanged_pairs_have_no_direction() {
+        let mut comparison = comparison(-0.1);
+        let SampleValues::Pairs(all) = &mut compared(&mut comparison).values else {
+            panic!("pairs");
+        };
+        all[..4].iter_mut().for_each(|pair| pair.arm = pair.baseline);
+        let words = "2 of 6 pairs changed in the direction of the estimate, −10.0 %.";
+        check(&comparison, words);
+        let found = compared(&mut comparison);
+        (found.change, found.interval) = (0.0, None);
+        check(&comparison, "2 of 6 pairs changed; the estimate is no change.");
     }
 
     #[test]
