@@ -291,10 +291,7 @@ impl Sockets {
     /// Searches for a pooler between the observed program and the target. If the pooler has been
     /// found before, reads its connections instead.
     fn find_pooler(&mut self, root: &Root, held_sockets: &HashSet<u32>) -> io::Result<()> {
-        let diagnostics = match &mut self.diagnostics {
-            Some(diagnostics) => diagnostics,
-            none => none.insert(Diagnostics::open()?),
-        };
+        let diagnostics = opened(&mut self.diagnostics)?;
         let targets: Vec<u16> = self.ports.iter().map(|(port, _)| *port).collect();
         self.pooler.search_or_read(diagnostics, root, held_sockets, &targets)
     }
@@ -307,10 +304,7 @@ impl Sockets {
         servers: &HashMap<[u8; 40], OpenConnectionCounters>,
         held_sockets: Option<&HashSet<u32>>,
     ) -> io::Result<DumpControl> {
-        let diagnostics = match &mut self.diagnostics {
-            Some(diagnostics) => diagnostics,
-            none => none.insert(Diagnostics::open()?),
-        };
+        let diagnostics = opened(&mut self.diagnostics)?;
         let mut left = MAX_CONNECTIONS;
         let mut control = DumpControl::Continue;
         let mut numbers: Vec<u16> = self.ports.iter().map(|(port, _)| *port).collect();
@@ -364,10 +358,7 @@ impl Sockets {
         if self.paths.is_empty() {
             return Ok(());
         }
-        let diagnostics = match &mut self.diagnostics {
-            Some(diagnostics) => diagnostics,
-            none => none.insert(Diagnostics::open()?),
-        };
+        let diagnostics = opened(&mut self.diagnostics)?;
         let mut ends = Vec::new();
         diagnostics.dump(&unix::request(), |message| {
             ends.extend(unix::parse_socket(message));
@@ -383,6 +374,14 @@ impl Sockets {
         at_server.iter().for_each(|end| self.server.now.add(end.queues.0, end.queues.1));
         Ok(())
     }
+}
+
+/// Returns the socket for diagnostics, and opens it before its first use.
+fn opened(diagnostics: &mut Option<Diagnostics>) -> io::Result<&mut Diagnostics> {
+    Ok(match diagnostics {
+        Some(diagnostics) => diagnostics,
+        none => none.insert(Diagnostics::open()?),
+    })
 }
 
 /// Returns true if a socket is one of the generator's, or if these are not known.

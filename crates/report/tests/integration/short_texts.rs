@@ -181,16 +181,14 @@ fn rare_errors_are_counted_and_each_text_is_whole() {
     assert!(said.contains("password refused"), "no other line has this text: {said}");
 }
 
+/// Returns an event of the whole run.
+fn event(seconds: u64, kind: EventKind, text: &str) -> Event {
+    Event { at: Nanos::from_secs(seconds), account: None, kind, error: None, text: text.to_owned() }
+}
+
 #[test]
 fn outages_and_errors_outside_the_window_are_in_the_short_answer() {
     let mut case = cases::closed();
-    let event = |seconds, kind, text: &str| Event {
-        at: Nanos::from_secs(seconds),
-        account: None,
-        kind,
-        error: None,
-        text: text.to_owned(),
-    };
     case.evidence.events.push(event(3, EventKind::OutageBegan, "connection refused"));
     case.evidence.events.push(event(4, EventKind::OutageEnded, "connected again"));
     case.evidence.events.push(event(5, EventKind::FirstError, "an error of the warm-up"));
@@ -209,13 +207,6 @@ fn outages_and_errors_outside_the_window_are_in_the_short_answer() {
 #[test]
 fn first_errors_leave_rows_for_other_events() {
     let mut case = cases::open();
-    let event = |seconds, kind, text: &str| Event {
-        at: Nanos::from_secs(seconds),
-        account: None,
-        kind,
-        error: None,
-        text: text.to_owned(),
-    };
     let error = |second| event(second, EventKind::FirstError, &format!("error {second}"));
     case.evidence.events = (1..=30).map(error).collect();
     case.evidence.events.push(event(50, EventKind::FileExhausted, "`few.csv` ended the mix"));
