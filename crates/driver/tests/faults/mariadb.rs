@@ -230,7 +230,7 @@ fn connection_closed_within_a_packet_is_lost() {
 
 #[test]
 fn unfinished_longest_packet_allocates_nothing_and_is_a_lost_connection() {
-    // One column, then half of a row of 16 MiB - 1 bytes.
+    // Half of a first packet that announces 16 MiB - 1 bytes.
     let half = [&b"\xff\xff\xff\x01"[..], &vec![b'x'; 8 << 20]].concat();
     let error = after_welcome(vec![ScriptStep::Send(half)]);
     assert_eq!(error.class(), Class::Disconnect, "{error}");
@@ -465,38 +465,48 @@ fn abandoned_statement_is_ended_on_the_server() {
 }
 
 /// Expects that all statements are ended if they are abandoned at the same time. Killing a session
-/// takes another session of the same user, who may open only one more.
+/// takes another session of the same user, who may open only one more. The statements wait for a
+/// row and do not sleep: all calls of `sleep()` share one mutex of the server, so killing several
+/// of them at the same time can take two seconds.
 #[test]
 fn statements_that_are_abandoned_on_a_full_server_are_ended() {
     let server = shared(Kind::Mariadb);
-    let account = "create user crowded identified by 'near' with max_user_connections 9; \
-                   grant select on assay.* to crowded";
-    server.sql(account).expect("the counters");
+    let prepare = "create table crowded (id int primary key) engine = innodb; \
+                   insert into crowded values (1); \
+                   create user crowded identified by 'near' with max_user_connections 9; \
+                   grant all on assay.* to crowded";
+    server.sql(prepare).expect("a table and a user");
     let target = changed(&server.url(), |endpoint| {
         if let Endpoint::Network { user, password, .. } = endpoint {
             *user = Some("crowded".to_owned());
             *password = Some(Secret::new("near"));
         }
     });
+    let lock = "select id from crowded where id = 1 for update";
+    let waiting = "select count(*) from information_schema.processlist \
+                   where info = 'select id from crowded where id = 1 for update'";
+    let owner = open(&server.url());
     let driver = open(&target);
-    let sleeping =
-        "select count(*) from information_schema.processlist where info = 'select sleep(4712)'";
     in_real_time(async |rt| {
+        let mut holder = owner.connect(&rt).await.expect("a connection");
+        holder.query_text("begin").await.expect("a transaction");
+        holder.query_text(lock).await.expect("a locked row");
         let mut connections = Vec::new();
         for _ in 0..8 {
             connections.push(driver.connect(&rt).await.expect("a connection"));
         }
         for connection in &mut connections {
-            let mut work = text("select sleep(4712)");
+            let mut work = text(lock);
             let run = connection.run(&mut work);
             let given_up = rt::within(&rt, Nanos::from_millis(100), run).await;
             assert!(given_up.is_none(), "{given_up:?}");
         }
-        assert!(is_soon(server, sleeping, 8), "the server works on all of them");
+        assert!(is_soon(server, waiting, 8), "the server works on all of them");
         connections.into_iter().for_each(Connection::abandon);
+        drop(driver);
+        assert!(session_ends_soon(server, waiting), "the server still works on them");
+        holder.close().await;
     });
-    drop(driver);
-    assert!(session_ends_soon(server, sleeping), "the server still works on them");
 }
 
 #[test]
@@ -628,9 +638,10 @@ fn files_are_loaded_from_the_folder_of_the_workload() {
     });
 }
 
-/// Rows of one text each, in one batch.
+/// Rows that each hold the same text, in one batch.
 pub(crate) struct Texts {
     pub(crate) text: &'static str,
+    /// Number of rows that are not yet taken.
     pub(crate) left: u32,
     /// The reason that a load gave for its fallback to inserts.
     pub(crate) fallback: Option<Error>,
@@ -691,10 +702,43 @@ fn load_by_auto_inserts_the_rows_where_the_server_forbids_local_files() {
     });
 }
 
-/// Returns the error of loading two rows into a server that performs these steps from the LOAD DATA
-/// on.
+/// Expects the same of inserts and of LOAD DATA at a server without strict mode, which would store
+/// the first three letters with only a warning.
+#[test]
+fn batch_fails_by_each_method_if_the_server_would_change_a_value() {
+    let server = shared(Kind::Mariadb);
+    server.sql("create table narrow (words varchar(3))").expect("a table");
+    let driver = open(&server.url());
+    in_real_time(async |rt| {
+        for (method, duplicates, code) in [
+            (Method::Insert, Duplicates::Fail, Some("1406")),
+            (Method::Insert, Duplicates::Replace, Some("1406")),
+            (Method::LoadData, Duplicates::Fail, Some("1265")),
+            (Method::LoadData, Duplicates::Replace, Some("1265")),
+            (Method::Insert, Duplicates::Ignore, None),
+            (Method::LoadData, Duplicates::Ignore, None),
+        ] {
+            let mut connection = driver.connect(&rt).await.expect("a session");
+            connection.query_text("set sql_mode = ''").await.expect("a mode");
+            let into = Insert { table: "narrow", columns: &["words"], duplicates };
+            let mut rows = Texts { text: "words", left: 2, fallback: None };
+            let loaded = connection.load(&into, method, &mut rows).await;
+            let found = loaded.as_ref().err().map(|error| error.code().as_str().to_owned());
+            assert_eq!(found.as_deref(), code, "{method:?} {duplicates:?}: {loaded:?}");
+            let stored = connection.query_text("select count(*) from narrow").await;
+            let stored = stored.expect("a count").single().map(str::to_owned);
+            let expected = if code.is_some() { "0" } else { "2" };
+            assert_eq!(stored.as_deref(), Some(expected), "{method:?} {duplicates:?}");
+            connection.query_text("delete from narrow").await.expect("an empty table");
+            connection.close().await;
+        }
+    });
+}
+
+/// Returns the error of loading two rows. The server performs these steps when it has received the
+/// LOAD DATA statement.
 fn load_refused(method: Method, steps: Vec<ScriptStep>) -> Error {
-    // The columns of the table, and the beginning of the transaction.
+    // The answers to the query for the columns and to the beginning of the transaction.
     let before = [ok(1), ok(1)].map(ScriptStep::Send);
     let before = before.into_iter().flat_map(|answer| [answer, ScriptStep::Receive]);
     let after = [ScriptStep::Receive, ScriptStep::Send(ok(1))];
@@ -754,7 +798,7 @@ fn a_loaded_text_arrives_whole_in_every_character_set() {
             assert_eq!(found.as_ref().map(Option::as_deref), Ok(Some(text)), "{column}");
         }
     }
-    // Texts of as many characters as fit into a column, which need more bytes than characters.
+    // Texts with as many characters as the column holds, and more bytes than characters.
     for (charset, text) in [
         ("latin1", "éßüöäâê"),
         ("utf8mb3", "東京東京東京京"),
