@@ -6,7 +6,7 @@
 //! * `bench gate CASE N` runs one case with a fixed number of requests, to count its instructions.
 //! * `bench gate merge-run N` moves a run N times into the record of an experiment, and
 //!   `bench gate check-jobs N` checks a file of N jobs, for the same purpose.
-//! * `bench host URL PROTOCOL PROCESSOR` is the simulated server of other cases and programs.
+//! * `bench host URL PROTOCOL [PROCESSOR]` is the simulated server of other cases and programs.
 //! * `memory`, `replay`, `check` and `input` measure memory, and `merge` measures the time to move
 //!   a run into the record of an experiment.
 
@@ -71,7 +71,7 @@ fn gate(name: &str) -> Option<Case> {
     GATES.into_iter().find(|(known, _)| *known == name).map(|(_, case)| case)
 }
 
-/// Serves until standard input is closed.
+/// Runs a simulated server until standard input is closed.
 fn host(url: &str, words: &[&str]) -> Result<(), Box<dyn Error>> {
     let simulation = Simulation::parse(&Target::parse(url)?, words)?;
     Ok(wire_server::serve_until_input_ends(&simulation)?)

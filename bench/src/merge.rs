@@ -59,19 +59,19 @@ fn row(run: u32) -> RunRow {
     RunRow { round: (run - 1) / 2, position: (run - 1) % 2, ..RunRow::new(run, "arm") }
 }
 
-/// Records a run of three jobs in virtual time, with observations as a run in real time has them.
+/// Records a run of three jobs in virtual time, with as many observations as in a run in real time.
 fn run_of_three_jobs(path: &Path) -> PathBuf {
     let job = |name: &str| format!("[{name}]\nquery = select 1\nquery = select 2\nrate = 300\n");
     let text = format!("duration = {SECONDS}s\n{}{}{}", job("a"), job("b"), job("c"));
     let (plan, _) = workload::plan(&text, &Overrides::default());
     let plan: Plan = plan.expect("the benchmark's own workload");
     let recorder = Recorder::create(path, &header(&plan, true)).expect("a scratch file");
-    let notes = recorder.notes();
+    let facts = recorder.facts();
     for second in 0..=SECONDS {
         let reading = |series: u32| {
             Reading::of("statistics", &format!("metric-{series}"), "", f64::from(series))
         };
-        notes.readings(Nanos::from_secs(second), (0..SERIES).map(reading).collect());
+        facts.readings(Nanos::from_secs(second), (0..SERIES).map(reading).collect());
     }
     let outlet = |_| Box::new(recorder.outlet()) as LaneOutlet;
     let server = Config::new(Service::Exponential(Nanos::from_micros(100)), Some(4));

@@ -36,12 +36,12 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
     stale.collect()
 }
 
-/// Returns each page with generated parts in its up-to-date form.
+/// Returns the up-to-date text of each page with generated parts.
 fn pages(root: &Path) -> Result<[(&'static str, String); 2], Vec<String>> {
     let record = std::fs::read_to_string(root.join(RECORD))
         .map_err(|error| vec![format!("{RECORD}: {error}")])?;
     let record = with_metrics(&record).ok_or_else(|| {
-        vec![format!("{RECORD}: the marks around the list of metrics are missing")]
+        vec![format!("{RECORD}: the marks around the lists of metrics and statistics are missing")]
     })?;
     Ok([(REFERENCE, workload::reference::markdown()), (RECORD, record)])
 }

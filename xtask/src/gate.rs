@@ -1,4 +1,4 @@
-//! Gates against regressions. They count instead of measuring times, to be independent of the load
+//! Gates against regressions. They count bytes and instructions, because times depend on the load
 //! of the machine. They run the release build of `bench`, and read the size of the release build of
 //! `assay`.
 

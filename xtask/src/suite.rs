@@ -36,7 +36,7 @@ const LONG_PROGRAMS: [&str; 6] = [
     "lab integration",
 ];
 
-/// The program that takes longest and waits most. It is divided into [`PARTS`], and runs
+/// The program that takes longest and waits most. It is divided into [`PARTS`] parts, and runs
 /// [`EXTRA_TESTS`] more tests at a time than other programs.
 const LONGEST_PROGRAM: &str = "cli integration";
 
@@ -89,7 +89,8 @@ pub(crate) fn run(root: &Path, beside: &[&str]) -> Result<String, Vec<String>> {
     let begin = Instant::now();
     let programs = programs::build(root).map_err(|error| vec![error])?;
     programs::remove_server_folders(&programs).map_err(|error| vec![error])?;
-    // These tests run now: later, cargo would make them wait for everything else that it compiles.
+    // The documentation tests run now: later, they would wait until cargo has compiled everything
+    // for the command.
     let of_documentation = doc_tests(root).err();
     let mut times = format!("test: built in {}\n", seconds(begin.elapsed()));
     let (alone, together): (Vec<Program>, Vec<Program>) =

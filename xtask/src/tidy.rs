@@ -14,7 +14,7 @@ mod words;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Runs every check. Returns a summary, or one complaint per line.
+/// Runs every check. Returns a summary, or the complaints.
 pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {
     let mut complaints = Vec::new();
     let files = match tracked_files(root) {

@@ -1,3 +1,3 @@
-//! Command-line parsing that `limit` shares with `compare`, which runs it.
+//! Command-line parsing that `limit` shares with `compare`, the program that runs `limit`.
 
 pub mod arguments;

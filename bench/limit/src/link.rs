@@ -14,7 +14,7 @@ use rustls::{ClientConfig, ClientConnection, StreamOwned};
 use crate::options::Options;
 use limit::arguments::Failure;
 
-/// Longest wait for the server during login.
+/// Longest wait for bytes from the server during login.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A blocking connection, used for login.
@@ -112,7 +112,8 @@ pub(crate) trait Transport {
     /// Sends a whole request, which must fit into the socket's buffer.
     fn send(&mut self, request: &[u8]) -> io::Result<()>;
 
-    /// Reads the available bytes. Returns their number, 0 if there are none yet.
+    /// Reads available bytes: as many as fit into `buffer`, and with TLS those of about one record;
+    /// a later call reads further ones. Returns their number, 0 if there are none yet.
     ///
     /// # Errors
     /// Fails with `UnexpectedEof` if the server has closed the connection.
@@ -164,16 +165,21 @@ impl Transport for Encrypted {
     }
 
     fn receive(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self.session.read_tls(&mut self.socket) {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(0),
-            Err(error) => return Err(error),
-        }
-        self.session.process_new_packets().map_err(io::Error::other)?;
-        match self.session.reader().read(buffer) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
-            read => read,
+        loop {
+            // Reads at most 4 KiB, which may be a part of a record.
+            let has_read = match self.session.read_tls(&mut self.socket) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(_) => true,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => false,
+                Err(error) => return Err(error),
+            };
+            self.session.process_new_packets().map_err(io::Error::other)?;
+            match self.session.reader().read(buffer) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock && has_read => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(0),
+                read => return read,
+            }
         }
     }
 }

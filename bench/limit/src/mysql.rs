@@ -12,8 +12,8 @@ use crate::options::{Options, Statement};
 use crate::request::{Id, MARK, Request};
 use limit::arguments::Failure;
 
-/// Number of trial executions. Only the first request carries the types of its values, and only the
-/// first reply carries the column definitions.
+/// Number of trial executions; the last reply is the pattern. MariaDB sends the column definitions
+/// only with the first reply of a prepared statement, so later replies are shorter.
 const TRIES: usize = 3;
 
 /// Logs in, prepares the statement and learns the reply of the request.

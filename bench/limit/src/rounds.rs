@@ -1,7 +1,8 @@
 //! The request loop: wait, read, compare, send.
 //!
-//! It is edge-triggered: the kernel reports new bytes once and one read takes them all. A request
-//! costs one read, one send and a share of a wait, and no allocation.
+//! The wait is edge-triggered: the kernel reports new bytes once. A request with a short reply
+//! costs one read, one send and a share of a wait, and no allocation. A reply that does not arrive
+//! in one read is read until the socket has no more bytes.
 
 use std::fmt;
 use std::time::Duration;
@@ -114,7 +115,8 @@ impl<W: Transport> LoopConnection<W> {
         self.transport.send(self.request.for_row(row))
     }
 
-    /// Reads from the connection. Returns true if a reply is complete.
+    /// Reads from the connection until a reply is complete or no more bytes have arrived. Returns
+    /// true if a reply is complete.
     #[inline]
     fn receive(&mut self, buffer: &mut [u8]) -> Result<bool, Failure> {
         let length = self.transport.receive(buffer)?;
@@ -122,23 +124,27 @@ impl<W: Transport> LoopConnection<W> {
         if self.partial.is_empty() && self.request.compare(bytes) == Match::Complete {
             return Ok(true);
         }
-        self.receive_part(bytes)
+        self.receive_rest(buffer, length)
     }
 
+    /// Takes the first `length` bytes of the buffer, and reads further ones.
     #[cold]
-    fn receive_part(&mut self, bytes: &[u8]) -> Result<bool, Failure> {
-        self.partial.extend_from_slice(bytes);
-        match self.request.compare(&self.partial) {
-            Match::Partial => Ok(false),
-            Match::Complete => {
-                self.partial.clear();
-                Ok(true)
-            }
-            Match::Wrong => {
-                let text = String::from_utf8_lossy(&self.partial);
-                Err(format!("a reply unlike the first one: {text:?}").into())
+    fn receive_rest(&mut self, buffer: &mut [u8], mut length: usize) -> Result<bool, Failure> {
+        while length > 0 {
+            self.partial.extend_from_slice(&buffer[..length]);
+            match self.request.compare(&self.partial) {
+                Match::Partial => length = self.transport.receive(buffer)?,
+                Match::Complete => {
+                    self.partial.clear();
+                    return Ok(true);
+                }
+                Match::Wrong => {
+                    let text = String::from_utf8_lossy(&self.partial);
+                    return Err(format!("a reply unlike the first one: {text:?}").into());
+                }
             }
         }
+        Ok(false)
     }
 }
 
@@ -176,7 +182,41 @@ fn peak_rss() -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
+    use std::io;
+    use std::os::fd::BorrowedFd;
+
     use super::*;
+    use crate::request::Id;
+
+    /// Pieces of replies, one per read. An empty piece is a socket without bytes.
+    struct Pieces(VecDeque<&'static [u8]>);
+
+    impl Transport for Pieces {
+        fn socket(&self) -> BorrowedFd<'_> {
+            unreachable!("these pieces have no socket")
+        }
+
+        fn send(&mut self, _request: &[u8]) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn receive(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let piece = self.0.pop_front().ok_or(io::ErrorKind::UnexpectedEof)?;
+            buffer[..piece.len()].copy_from_slice(piece);
+            Ok(piece.len())
+        }
+    }
+
+    #[test]
+    fn long_reply_is_read_until_the_socket_has_no_more_bytes() {
+        let request = Request::new(b"987654".to_vec(), Id::Digits6, b"head-body-tail").unwrap();
+        let pieces: [&[u8]; 5] = [b"head", b"-body", b"", b"-tail", b"head-body-tail"];
+        let mut connection = LoopConnection::new(Pieces(pieces.into()), request);
+        let mut buffer = [0; 20];
+        let mut left = || (connection.receive(&mut buffer).unwrap(), connection.transport.0.len());
+        assert_eq!([left(), left(), left()], [(false, 2), (true, 1), (true, 0)]);
+    }
 
     #[test]
     fn all_rows_are_requested() {

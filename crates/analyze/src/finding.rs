@@ -4,7 +4,7 @@
 //! sentences are written in `report`. Shares are fractions, 0 to 1; jobs and threads are identified
 //! by their names.
 
-use base::{Class, Nanos};
+use base::Nanos;
 use record::EventError;
 
 use crate::other_programs::OtherPrograms;
@@ -474,8 +474,9 @@ pub enum Failures {
         failed: u64,
         /// Number of scheduled requests.
         scheduled: u64,
-        /// Class of most of these errors; `None` if the record has no classes.
-        class: Option<Class>,
+        /// The class of most of these errors, and the most frequent code of that class; `None` if
+        /// the record has no classes.
+        error: Option<EventError>,
         /// True if each request of the job runs a program.
         runs_program: bool,
     },

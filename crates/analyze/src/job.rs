@@ -185,19 +185,19 @@ fn whole_jobs(plan: &Plan) -> Vec<AccountId> {
 
 /// Summarizes the job or part with this account.
 pub(crate) fn summarize(
-    findings: &CheckInput<'_>,
+    check_input: &CheckInput<'_>,
     texts: &ErrorTexts<'_>,
     account: AccountId,
 ) -> JobSummary {
-    let evidence = findings.evidence;
+    let evidence = check_input.evidence;
     let either = evidence.plan.account(account);
     let job = &evidence.jobs[account.index()];
     let window = evidence.steps.window();
     let ends = job.ends(window.clone());
     let length = evidence.window_length().as_secs_f64();
     let per_s = |count: u64| (length > 0.0).then(|| count as f64 / length);
-    let counts = findings.counts[account.index()];
-    let exceeds_capacity = findings.is_overloaded(account);
+    let counts = check_input.counts[account.index()];
+    let exceeds_capacity = check_input.is_overloaded(account);
     let throughput_per_s = per_s(ends.completed);
     let distribution = |kind| job.histogram(kind).map(Distribution::of).unwrap_or_default();
     let withheld = exceeds_capacity;
@@ -206,7 +206,7 @@ pub(crate) fn summarize(
         name: either.name().to_owned(),
         model: either.job().model(),
         arrival: either.job().arrival(),
-        offered_per_s: findings.offered_per_s(account),
+        offered_per_s: check_input.offered_per_s(account),
         counts,
         throughput_per_s,
         rows_per_s: per_s(ends.rows),
@@ -217,7 +217,7 @@ pub(crate) fn summarize(
         wait: distribution(Kind::Wait),
         send_lag: distribution(Kind::SendLag),
         error: distribution(Kind::Error),
-        statements: statements(findings, account),
+        statements: statements(check_input, account),
         nodes: nodes(evidence, account),
         errors_by_code: errors(evidence, texts, account),
         empty_success: empty_success(evidence, account),
@@ -258,8 +258,8 @@ fn nodes(evidence: &Evidence, account: AccountId) -> Vec<NodeSummary> {
     of_this_job.map(summary).collect()
 }
 
-fn statements(findings: &CheckInput<'_>, account: AccountId) -> Vec<StatementSummary> {
-    let either = findings.evidence.plan.account(account);
+fn statements(check_input: &CheckInput<'_>, account: AccountId) -> Vec<StatementSummary> {
+    let either = check_input.evidence.plan.account(account);
     let requests = either.requests();
     let connects = match either.job().reconnect {
         Reconnect::No => false,
@@ -274,7 +274,7 @@ fn statements(findings: &CheckInput<'_>, account: AccountId) -> Vec<StatementSum
     {
         return Vec::new();
     }
-    let job = &findings.evidence.jobs[account.index()];
+    let job = &check_input.evidence.jobs[account.index()];
     let statements = (0..).map(StatementId).zip(&requests.statements);
     let summary = |(id, statement): (StatementId, &workload::Statement)| StatementSummary {
         id,

@@ -110,23 +110,23 @@ pub struct LoadSummary {
 
 /// Judges and summarizes a run.
 pub fn summarize(evidence: &Evidence) -> Summary {
-    let findings = CheckInput::new(evidence);
+    let check_input = CheckInput::new(evidence);
     let warmup_s = evidence.steps.warmup().as_secs_f64();
-    let side_effects = phases::summarize(evidence, |account| findings.is_overloaded(account));
+    let side_effects = phases::summarize(evidence, |account| check_input.is_overloaded(account));
     let texts = ErrorTexts::of(evidence);
     let jobs: Vec<JobSummary> =
-        evidence.accounts().map(|account| job::summarize(&findings, &texts, account)).collect();
+        evidence.accounts().map(|account| job::summarize(&check_input, &texts, account)).collect();
     Summary {
-        verdict: checks::verdict(&findings),
+        verdict: checks::verdict(&check_input),
         window: Window {
             warmup_s,
             start_s: warmup_s,
             end_s: evidence.end().as_secs_f64().max(warmup_s),
         },
         effects: effects::effects(&side_effects),
-        limiter: limiter::name(&findings, &side_effects),
+        limiter: limiter::of_run(&check_input, &side_effects),
         side_effects,
-        loads: evidence.loads.iter().map(|it| load(&findings, it)).collect(),
+        loads: evidence.loads.iter().map(|it| load(&check_input, it)).collect(),
         client: client(evidence),
         program: program::summarize(evidence),
         observing_share: observing_share(evidence),
@@ -180,7 +180,7 @@ fn observing_share(evidence: &Evidence) -> Option<f64> {
     Some(by / span.as_secs_f64())
 }
 
-fn load(findings: &CheckInput<'_>, load: &LoadEvidence) -> LoadSummary {
+fn load(check_input: &CheckInput<'_>, load: &LoadEvidence) -> LoadSummary {
     let per_s =
         |rows: u64, time: Nanos| (time > Nanos::ZERO).then(|| rows as f64 / time.as_secs_f64());
     // A fast load has few points, and none of them may be near the last twentieth.
@@ -196,11 +196,11 @@ fn load(findings: &CheckInput<'_>, load: &LoadEvidence) -> LoadSummary {
         exit_rows_per_s: exit.and_then(|(rows, time)| per_s(rows, time)),
         client_cpu: load.points.iter().skip(1).next_back().and_then(|point| point.client_cpu),
         server_cpu: limiter::server_cpu(load),
-        limiter: limiter::name_of_load(findings, load),
-        seen: limiter::observed_during_load(findings, load),
+        limiter: limiter::of_load(check_input, load),
+        seen: limiter::observed_during_load(check_input, load),
         unseen: UnobservedSource::reported(&load.unseen),
         fallback: load.fallback.clone(),
-        size: StorageSize::of_table(findings.evidence, &load.table),
+        size: StorageSize::of_table(check_input.evidence, &load.table),
         points: load.points.clone(),
     }
 }

@@ -26,8 +26,8 @@ fn main() -> Result<(), Failure> {
 fn observe(path: &Path) -> Result<(), Failure> {
     let mut connection = Connection::open(path)?;
     connection.pragma_update(None, "synchronous", "off")?;
-    // Each moment adds to the rows of some hundred series: with the usual cache of 2 MB, most pages
-    // would be written and read again for each of them. A negative size of the cache is in KiB.
+    // Each moment adds rows for some hundred series. With the usual cache of 2 MB, most pages would
+    // be written and read again at each moment. A negative size of the cache is in KiB.
     connection.pragma_update(None, "cache_size", -256 * 1024)?;
     let transaction = connection.transaction()?;
     let fact = |key: &str| {

@@ -12,7 +12,8 @@ use crate::open::{OpenedRecord, open, open_experiment};
 ///
 /// Changes that a killed writer left incomplete are rolled back first. No writer changes the record
 /// during the copy, so the copy needs no journal. A program that writes the record waits up to a
-/// minute for the copy, and then fails: copy only records that are complete.
+/// minute for the copy, and then fails: copy only records that are complete. The pages of an
+/// experiment's record are checked for damage. Seals, and the pages of a run's record, are not.
 ///
 /// # Errors
 /// The file is not a record or is damaged, or the copy exists or cannot be written.
@@ -26,8 +27,8 @@ pub fn copy_record(path: &Path, to: &Path) -> Result<(), RecordError> {
     let unreadable =
         |cause: io::Error| RecordError::new(path, RecordErrorKind::CannotRead).with_cause(cause);
     let mut copy = File::create_new(to).map_err(|cause| cannot_create(to, cause))?;
-    // Closing a file ends all locks of this process on it, SQLite's too. Nothing is read after
-    // that.
+    // Closing this file at the end of the function ends all locks of this process on it, SQLite's
+    // too. Nothing is read after that.
     let mut from = File::open(from).map_err(unreadable)?;
     let copied = io::copy(&mut from, &mut copy);
     copied.map_err(|cause| RecordError::new(to, RecordErrorKind::CannotWrite).with_cause(cause))?;

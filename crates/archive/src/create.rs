@@ -1,4 +1,4 @@
-//! Creation of records that are written in whole transactions, outside of runs.
+//! Creation of records, and connections that write them in whole transactions, outside of runs.
 
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -52,6 +52,24 @@ pub(crate) fn remove_unfilled(path: &Path, failure: RowError) -> RecordError {
 /// Opens the database at a path.
 pub(crate) fn open_database(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(database_path(path), flags)
+}
+
+/// Opens the database at a path to read its first page without locks. Its journal is not read.
+pub(crate) fn open_unlocked(path: &Path) -> rusqlite::Result<Connection> {
+    let mut address = "file://".to_owned();
+    for byte in database_path(path).as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' => address.push(char::from(*byte)),
+            _ if byte.is_ascii_alphanumeric() => address.push(char::from(*byte)),
+            _ => address.push_str(&format!("%{byte:02x}")),
+        }
+    }
+    // Only a file that is said to be immutable is read without locks.
+    address.push_str("?immutable=1");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_URI
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Connection::open_with_flags(address, flags)
 }
 
 /// Returns the absolute path of a record for SQLite, for which a relative one could have a special

@@ -1,8 +1,9 @@
 //! Histograms as bytes: HdrHistogram's V2 format, uncompressed.
 //!
 //! A record is untrusted input: the header must be the one of the [`Kind`], its numbers never
-//! determine an allocation, and counts are added directly to the resulting histogram. This also
-//! makes a merge of thousands of rows cost only a few microseconds per row.
+//! determine an allocation, and counts are added directly to the resulting histogram. Because no
+//! histogram is created for a row, a merge of thousands of rows takes only a few microseconds per
+//! row.
 //!
 //! A V2 histogram is a header of forty bytes (all integers big-endian: cookie, length of the rest,
 //! offset, digits, lowest and highest value, a ratio as a double) and numbers in LEB128 and zigzag
@@ -165,7 +166,7 @@ struct Numbers<'a> {
 struct Number {
     /// Count of the next counter.
     count: u64,
-    /// Number of counters that it covers: one with a count, or several that are zero.
+    /// Number of counters that this number covers: one with a count, or one or more that are zero.
     passed: u64,
 }
 

@@ -19,7 +19,7 @@ use crate::{v1, v2};
 /// The record of an experiment that is being written.
 ///
 /// Everything is written between runs. A transaction is on the disk when it has ended: the record
-/// holds every run that had ended before the process was killed or the machine failed. If the
+/// holds every run that was added before the process was killed or the machine failed. If the
 /// record was deleted or damaged in the meantime, a failed write returns the error of reading it.
 ///
 /// The file is locked: no other process continues the same experiment; reading it is not affected.
@@ -47,7 +47,7 @@ pub struct ExperimentContent {
     pub looks: Vec<LookRow>,
     /// The remarks of the program and the notes of reviewers, the oldest first.
     pub notes: Vec<Note>,
-    /// Excerpts of the tables and of the statements of the first run.
+    /// Excerpts of the tables and statements, from the first run that has excerpts.
     pub excerpts: Vec<Excerpt>,
 }
 
@@ -122,8 +122,8 @@ fn sorted_by_time(mut notes: Vec<Note>) -> Vec<Note> {
 /// Largest number that a record may have for a round, a position in a round, or an attempt.
 const LARGEST_POSITION: u32 = 100_000;
 
-/// Checks the rules that every writer of runs observes: the runs are numbered consecutively, and at
-/// most one run counts for each position in a round.
+/// Checks the rules that every writer of runs observes: the runs are numbered consecutively from 1,
+/// and at most one run counts for each position in a round of a phase.
 fn check_runs(runs: &[RunRow]) -> Result<(), RowError> {
     let mut counting = BTreeSet::new();
     for (row, expected) in runs.iter().zip(1..) {
@@ -189,7 +189,7 @@ impl ExperimentWriter {
     }
 
     /// Moves the rows of a run from its own record to this one, in one transaction, and removes its
-    /// own record.
+    /// own record. The rows of input files are not moved: this record has them already.
     ///
     /// # Errors
     /// The record cannot be written; the run's own record is then not removed.

@@ -1,8 +1,9 @@
 //! The rows of observations, during a run and during the loads before it.
 //!
 //! Every sample of the first two hours has a row. Later samples are merged by periods, the bins
-//! ([`Thinning`]), and written when their bin has ended: the memory and the rows of a long run are
-//! bounded. A killed run lacks the samples of the bins that were open.
+//! ([`Thinning`]), and written when their bin has ended. This bounds the memory of a long run and,
+//! if the run has a planned end, its number of rows. A killed run lacks the samples of the bins
+//! that were open.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +43,8 @@ impl Observations {
         }
     }
 
-    /// Adds a sample of the load generator's resource usage.
+    /// Adds a sample of the load generator's resource usage. Of the samples in a bin, only the last
+    /// is written.
     pub(crate) fn add_client(
         &mut self,
         to: &Connection,

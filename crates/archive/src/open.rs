@@ -12,14 +12,14 @@ use guardian::TemporaryFolder;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, ffi};
 
-use crate::create::open_database;
+use crate::create::{open_database, open_unlocked};
 use crate::error::{RecordError, RecordErrorKind, RowError};
 use crate::{v1, v2};
 
 /// The longest wait of a reader for a transaction of an active recorder.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The first bytes of a SQLite file; further fields of its header are at the offsets below
+/// The first bytes of an SQLite file; further fields of its header are at the offsets below
 /// (<https://www.sqlite.org/fileformat2.html#the_database_header>).
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 /// The first bytes of a compressed file (RFC 1952, section 2.3.1).
@@ -132,7 +132,7 @@ pub fn is_compressed(path: &Path) -> bool {
     read_version(path).is_err_and(|error| *error.kind() == RecordErrorKind::Compressed)
 }
 
-/// Reads the version of a record from the first bytes of the file.
+/// Reads the version of a record from the header of the file.
 fn read_version(path: &Path) -> Result<i64, RecordError> {
     let error = |kind| RecordError::new(path, kind);
     let cannot_read = |cause: io::Error| match cause.kind() {
@@ -143,13 +143,18 @@ fn read_version(path: &Path) -> Result<i64, RecordError> {
     if !metadata.is_file() {
         return Err(error(RecordErrorKind::NotAFile));
     }
+    let not_a_record = |found| Err(error(RecordErrorKind::NotARecord(found)));
+    if metadata.len() == 0 {
+        return not_a_record("an empty file");
+    }
+    if let Ok((v1::APPLICATION, version @ 1..)) = read_numbers(path) {
+        return Ok(version);
+    }
+    // The file is not a record, or cannot be read: no connection of this process has a lock on it
+    // that would end when the file is closed.
     let mut header = Vec::with_capacity(FILE_HEADER);
     let file = File::open(path).map_err(cannot_read)?;
     file.take(FILE_HEADER as u64).read_to_end(&mut header).map_err(cannot_read)?;
-    let not_a_record = |found| Err(error(RecordErrorKind::NotARecord(found)));
-    if header.is_empty() {
-        return not_a_record("an empty file");
-    }
     if header.starts_with(GZIP) {
         return Err(error(RecordErrorKind::Compressed));
     }
@@ -167,7 +172,19 @@ fn read_version(path: &Path) -> Result<i64, RecordError> {
     }
 }
 
-/// Connects to a record. Of the record of an experiment, the tables then show the run `run`.
+/// Reads the application and the version of an SQLite file through SQLite, which closes a file only
+/// when no connection of this process has a lock on it: closing any other handle of the file would
+/// end these locks, and another process could write while this one reads or writes.
+fn read_numbers(path: &Path) -> rusqlite::Result<(i64, i64)> {
+    let connection = open_unlocked(path)?;
+    // A file with fewer pages than its header states is accepted: it is cut off, or a transaction
+    // is being written.
+    connection.pragma_update(None, "writable_schema", true)?;
+    let number = |select: &str| connection.query_row(select, [], |row| row.get(0));
+    Ok((number("pragma application_id")?, number("pragma user_version")?))
+}
+
+/// Connects to a record. With `run`, the tables of an experiment's record then show only this run.
 fn connect(path: &Path, run: Option<u32>) -> Result<OpenedRecord, RecordError> {
     if let Err(refusal) = check_companions(path) {
         let place = match refusal == Refusal::Journal {
@@ -199,7 +216,7 @@ fn open_copy(path: &Path, run: Option<u32>) -> Result<OpenedRecord, RecordError>
 }
 
 /// Returns the error for a record whose first page SQLite does not accept. If the file is only cut
-/// off, which SQLite reports as malformed, the error states its size.
+/// off, which SQLite reports as malformed, the error states its actual and its expected size.
 fn unreadable(path: &Path, failure: RowError) -> RecordError {
     let error = failure.into_read_error(path, "its first page");
     match (error.kind(), FileSizes::read(path)) {
@@ -221,6 +238,8 @@ struct FileSizes {
 
 impl FileSizes {
     fn read(path: &Path) -> io::Result<FileSizes> {
+        // No connection can read the first page, and therefore none has a lock that would end when
+        // this file is closed.
         let mut file = File::open(path)?;
         let actual = file.metadata()?.len();
         let mut header = [0; FILE_HEADER];
@@ -322,6 +341,9 @@ impl PrivateCopy {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use nix::fcntl::{FcntlArg, fcntl};
+    use nix::libc;
+
     use super::*;
     use crate::reader::Archive;
     use crate::support::{TestFolder, header};
@@ -411,6 +433,32 @@ pub(super) mod tests {
             assert!(open(&path, None).is_err());
         }
         assert!(!is_compressed(&place.path("missing.tar.gz")));
+    }
+
+    #[test]
+    fn lock_of_another_connection_outlasts_the_opening_of_the_record() {
+        let place = TestFolder::new("locked %3f?#");
+        let path = place.path("run.assay");
+        drop(Writer::create(&path, &header()).unwrap());
+        // Closing this file would end the locks too.
+        let file = File::open(&path).unwrap();
+        let is_reserved = || {
+            let mut lock = libc::flock {
+                l_type: libc::F_WRLCK as _,
+                l_whence: libc::SEEK_SET as _,
+                l_start: 0x4000_0001,
+                l_len: 1,
+                l_pid: 0,
+            };
+            fcntl(&file, FcntlArg::F_OFD_GETLK(&mut lock)).unwrap();
+            i32::from(lock.l_type) != libc::F_UNLCK
+        };
+        let writer = open_database(&path, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();
+        assert!(!is_reserved());
+        writer.execute_batch("begin immediate").unwrap();
+        assert!(is_reserved());
+        assert!(open(&path, None).is_ok() && !is_experiment(&path) && !is_compressed(&path));
+        assert!(is_reserved());
     }
 
     #[test]

@@ -16,7 +16,8 @@ use crate::open::{TABLES, check_pages, connect_again, open};
 use crate::reader::Archive;
 use crate::v1::{self, Seal};
 
-/// Number of SQLite's operations after which a statement ends if damage has been found.
+/// Number of operations of SQLite's virtual machine after which a statement tests whether damage
+/// has been found, and ends if so.
 const OPERATIONS: i32 = 10_000;
 
 /// Opens a record, or one run in the record of an experiment, and reads it with `read` while
@@ -87,7 +88,7 @@ fn interrupt_when_damaged(
 }
 
 /// Checks the pages of a record, counts the rows of its tables, and returns the seal with these
-/// numbers; `None` for the record of a killed run.
+/// numbers; `None` if the run has not ended or was killed.
 fn check(database: &Path, run: Option<u32>) -> Result<Option<Seal>, RowError> {
     let connection = connect_again(database, run)?;
     check_pages(&connection)?;

@@ -23,8 +23,9 @@ use crate::v1;
 
 /// A record opened for reading.
 ///
-/// The record of a killed run has no [`Archive::end`] and is complete up to the last second that
-/// was written; requests without an outcome at that time are [`Counts::open`].
+/// The record of a run that was killed or is in progress has no [`Archive::end`] and is complete up
+/// to the last second that was written; requests without an outcome at that time are
+/// [`Counts::open`].
 pub struct Archive {
     path: PathBuf,
     header: Header,
@@ -247,7 +248,7 @@ impl Archive {
         self.time_zero
     }
 
-    /// Returns the end of the run; `None` if it was killed.
+    /// Returns the end of the run; `None` if the run was killed or is in progress.
     pub fn end(&self) -> Option<&End> {
         self.end.as_ref()
     }
@@ -271,7 +272,7 @@ impl Archive {
     /// # Errors
     /// As for [`Archive::intervals`], and the first error of `show`, which is then not called
     /// again. The remaining rows are still read, for the check of the seal. The rows shown before
-    /// an error are correct.
+    /// an error are as they are in the file.
     pub fn each_interval(
         &self,
         account: AccountId,
@@ -280,9 +281,10 @@ impl Archive {
         let all = params![account.0, 0, i64::MAX];
         let mut shown = Ok(());
         let mut sums: Option<v1::IntervalSums> = None;
+        let others = self.total_of_others(account);
         self.each("interval", v1::IntervalRow::SELECT, all, |row| {
             let row = v1::IntervalRow::read(row)?;
-            sums.get_or_insert_default().add(&row)?;
+            sums.get_or_insert_default().add(&row, others)?;
             let v1::IntervalRow { interval, counts, ends, gauge } = row;
             if shown.is_ok() {
                 shown = show(IntervalCounts { interval, counts, ends, gauge });
@@ -291,6 +293,14 @@ impl Archive {
         })?;
         self.sums.borrow_mut().insert(account, sums);
         shown
+    }
+
+    /// Returns the total of the rows that were read of the other accounts.
+    fn total_of_others(&self, account: AccountId) -> u64 {
+        let sums = self.sums.borrow();
+        let others = sums.iter().filter(|(other, _)| **other != account);
+        let totals = others.filter_map(|(_, sums)| *sums).map(v1::IntervalSums::total);
+        totals.fold(0, u64::saturating_add)
     }
 
     /// Returns the errors of requests with intended starts in a range of intervals.
@@ -375,9 +385,9 @@ impl Archive {
             .map_err(|failure| failure.into_read_error(&self.path, "table `meta`"))
     }
 
-    /// Returns the number of answers to each statement of an account in the whole run, and a flag
-    /// for each statement that returned or changed a row; `None` if the record does not say which
-    /// statements returned or changed a row, because it is older or the run was killed.
+    /// Returns, for each statement of an account, the number of its answers in the whole run, and
+    /// true if the statement returned or changed a row. `None` if the record does not say which
+    /// statements did so, because it is older than this information, or because the run was killed.
     ///
     /// # Errors
     /// As for [`Archive::intervals`].
@@ -409,7 +419,7 @@ impl Archive {
     }
 
     /// Returns the resource usage of the load generator at the ends of intervals; empty in virtual
-    /// time.
+    /// time. Beyond two hours, only the last sample of each bin ([`record::Thinning`]) is recorded.
     ///
     /// # Errors
     /// As for [`Archive::intervals`].
@@ -479,7 +489,8 @@ impl Archive {
     }
 
     /// Returns true if the record contains the text of every file that was read before the run,
-    /// including the workload file.
+    /// including the workload file, and none of these files was outside of the folder of the
+    /// workload or experiment file.
     fn keeps_files(&self) -> Result<bool, RecordError> {
         let files = self.files()?;
         let has_workload = files.iter().any(|file| file.path == self.header.workload);
@@ -614,8 +625,9 @@ impl Archive {
         self.each_row(account, *kind, range, |row| compare(row, add_to_sum(sum, row.bytes, *kind)?))
     }
 
-    /// Calls `read` in one transaction, to read much of a complete record: without it, each of
-    /// thousands of short reads would lock the file and look for a writer.
+    /// Calls `read` in one transaction, to read much of a complete record. Without a transaction,
+    /// each of thousands of short reads would lock the file and look for a writer. If the run has
+    /// not ended or was killed, or if a transaction is open already, `read` is called without one.
     ///
     /// # Errors
     /// `read` fails, or the record cannot be locked.

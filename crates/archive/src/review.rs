@@ -1,9 +1,11 @@
-//! Notes of reviewers, which are added to the record of a run or an experiment that has ended.
+//! Notes of reviewers, which are added to the record of a run that has ended, or of an experiment
+//! that is not in progress.
 //!
 //! The measurements and their sums are not changed.
 
 use std::fs::{self, File, TryLockError};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use nix::unistd::{AccessFlags, access};
 use record::Note;
@@ -15,11 +17,17 @@ use crate::experiment::ExperimentContent;
 use crate::reader::Archive;
 use crate::reviewer_note::{self, MOST_NOTES};
 
+/// Held while this process has a record open to lock it against a running experiment. Closing the
+/// file ends all POSIX locks of this process on it, including those of SQLite, so no other thread
+/// may be adding a note.
+static NOTING: Mutex<()> = Mutex::new(());
+
 /// Checks that a reviewer's note can be added to a record. Nothing is written.
 ///
 /// # Errors
 /// As for [`add_note`]; the number of notes is not checked.
 pub fn check_note(path: &Path) -> Result<(), RecordError> {
+    let _noting = NOTING.lock().unwrap_or_else(PoisonError::into_inner);
     open_to_note(path).map(drop)
 }
 
@@ -30,11 +38,12 @@ pub fn check_note(path: &Path) -> Result<(), RecordError> {
 /// The file is not a record or is damaged; it cannot be written; its run has not ended or was
 /// killed; its experiment is in progress; or it has the maximum number of notes.
 pub fn add_note(path: &Path, note: &Note) -> Result<(), RecordError> {
+    let _noting = NOTING.lock().unwrap_or_else(PoisonError::into_inner);
     let file = open_to_note(path)?;
     let written = connect(path)
         .map_err(Failure::from)
         .and_then(|mut connection| write(&mut connection, note));
-    // The connection is closed: closing the file ends the locks of SQLite on it.
+    // The file is closed only now that the connection and its locks are closed too.
     drop(file);
     written.map_err(|failure| match failure {
         Failure::Full => {
@@ -57,9 +66,9 @@ fn open_to_note(path: &Path) -> Result<File, RecordError> {
     }
 }
 
-/// Refuses a record if it or its folder cannot be written: a journal is created next to it. A
-/// record that its owner has made read-only is refused even if this process has the right to write
-/// it.
+/// Refuses a record if its file or folder cannot be written: SQLite creates a journal in the
+/// folder. A read-only file or folder is refused even if this process, for example as root, could
+/// write it.
 fn check_writable(path: &Path) -> Result<(), RecordError> {
     // If the file cannot be found, the reader reports this.
     let Ok(file) = fs::metadata(path) else { return Ok(()) };

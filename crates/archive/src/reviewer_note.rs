@@ -1,4 +1,4 @@
-//! The table of the notes of reviewers, which the first note creates. It is the same in the record
+//! The table of reviewers' notes. The first note creates it. It is the same in the record
 //! of a run and in the record of an experiment. Older programs ignore it.
 
 use base::WallTime;
@@ -7,7 +7,8 @@ use rusqlite::{Connection, params};
 
 use crate::error::RowError;
 
-/// The statement that creates the table. SQLite stores its text exactly as written.
+/// The statement that creates the table. SQLite stores its text exactly as written, and
+/// [`has_table`] compares the stored text with it.
 const CREATE: &str = include_str!("reviewer_note.sql");
 
 /// Maximum number of notes in a record.
@@ -41,7 +42,10 @@ pub(crate) fn read_reviewer_notes(from: &Connection) -> Result<Vec<Note>, RowErr
     Ok(select.query_map([MOST_NOTES], row)?.collect::<Result<_, _>>()?)
 }
 
-/// Returns true if a record has the table, which must have the columns of this version.
+/// Returns true if a record has the table.
+///
+/// # Errors
+/// The table or view of this name was not created by [`CREATE`].
 fn has_table(of: &Connection) -> Result<bool, RowError> {
     let sql = "select sql from main.sqlite_schema where name = 'reviewer_note'";
     let mut select = of.prepare(sql)?;

@@ -199,7 +199,8 @@ impl Writer {
         v1::write_excerpt(self.begin()?, excerpt)
     }
 
-    /// Writes the progress of a load, with the processor time of the load generator until then.
+    /// Writes the progress of a load, with the processor time of the load generator until then. It
+    /// replaces an earlier progress in the same second.
     pub(crate) fn set_load(
         &mut self,
         load: &Load,
@@ -230,8 +231,8 @@ impl Writer {
         v1::write_with_rows(self.begin()?, statements)
     }
 
-    /// Writes the end of the run and its seal. The rows must add up to `sums` for each job;
-    /// `events_dropped` is the number of events that were not recorded.
+    /// Writes the end of the run and its seal, without committing. The rows must add up to `sums`
+    /// for each job; `events_dropped` is the number of events that were not recorded.
     pub(crate) fn seal(
         &mut self,
         end: &End,
@@ -245,7 +246,7 @@ impl Writer {
         v1::write_seal(to, &v1::sums(sums))
     }
 
-    /// Rolls back uncommitted data, and marks the run as ended with the rows written so far.
+    /// Rolls back uncommitted data, marks the run as ended with the committed rows, and commits.
     pub(crate) fn seal_as_is(&mut self, end: &End) -> Result<(), RowError> {
         if self.is_in_transaction() {
             self.connection.execute_batch("rollback")?;

@@ -1,4 +1,4 @@
-//! Accounts of a record: the groups of requests that it counts and times separately.
+//! Accounts of a record: the groups of requests that the record counts and times separately.
 
 use crate::by_id::Id;
 

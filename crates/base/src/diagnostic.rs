@@ -172,8 +172,8 @@ impl Excerpt {
         let caret_start = at.clamp(start, end);
         let caret_end = floor_boundary(text, span.end).clamp(caret_start, end);
         let excerpt = without_any_password(&text[from..end]).split_off(start - from);
-        // The picture of a control character is longer than the character: the caret is placed by
-        // the new lengths.
+        // The picture of a control character has more bytes than the character: the caret is placed
+        // by the new lengths.
         let [before, marked, after] = [
             &excerpt[..caret_start - start],
             &excerpt[caret_start - start..caret_end - start],
@@ -223,13 +223,14 @@ pub fn without_any_password(text: &str) -> String {
 
 /// Returns true for a value that this program writes in place of a password.
 fn is_placeholder(value: &str) -> bool {
-    // A setting may end before the parenthesis.
+    // The value may have been cut before the closing parenthesis of the placeholder.
     matches!(value, "VALUE" | "…") || value.starts_with(HIDDEN.trim_end_matches(')'))
 }
 
-/// Returns the range of a password that a text sets, if the text may be a message: without the end
-/// of a quotation, and without escape sequences. In doubt, the range is too long: a value ends at
-/// white space, in quotes at the quotation mark, and only `&` separates the options of a URL.
+/// Returns the range of the password that begins where `found` does, in a text that may be a
+/// message. Escape sequences, and the end of a quotation around the password, do not belong to the
+/// range. In doubt, the range is too long: a value in quotes ends at its quotation mark, another
+/// value at white space, and an option of a URL also at `&`.
 fn in_message(text: &str, found: Range<usize>) -> Range<usize> {
     let before = &text[..found.start];
     if ends_quotation(before) {
@@ -248,9 +249,9 @@ fn in_message(text: &str, found: Range<usize>) -> Range<usize> {
     found.start..found.start + value.len()
 }
 
-/// Returns the length of a value in quotes whose first quotation mark is left out. A quotation mark
-/// in the value is doubled or follows a backslash. A value without an end extends to the end of a
-/// quotation in backquotes, or of the line.
+/// Returns the length of a value in quotes; `line` begins after the opening quotation mark. A
+/// quotation mark in the value is doubled or follows a backslash. A value that is not closed
+/// extends to the first backquote, or to the end of the line.
 fn end_of_quoted(line: &str, quote: char) -> usize {
     let mut characters = line.char_indices().peekable();
     while let Some((at, character)) = characters.next() {
@@ -275,7 +276,8 @@ fn end_of_unquoted(line: &str) -> usize {
     line.find(ends).unwrap_or(line.len())
 }
 
-/// Returns a value without the mark that ends a quotation, and the punctuation after it.
+/// Returns a value without the mark that ends a quotation around it, and without the punctuation
+/// after this mark.
 fn without_end_of_quotation(value: &str) -> &str {
     match value.rsplit_once(['`', '\'', '"']) {
         Some((value, after)) if after.chars().all(|c| c.is_ascii_punctuation()) => value,
@@ -291,7 +293,7 @@ fn ends_quotation(text: &str) -> bool {
     quote.is_some_and(|quote| word.matches(quote).count() % 2 == 0)
 }
 
-/// Returns true if a text ends with the name of an option of a URL.
+/// Returns true if a text ends with `?` or `&` and the name of an option of a URL.
 fn is_option_of_url(text: &str) -> bool {
     let is_in_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     text.trim_end_matches(is_in_name).ends_with(['?', '&'])

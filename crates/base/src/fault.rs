@@ -86,7 +86,8 @@ impl Code {
     pub const DRAIN: Code = Code::literal("drain");
     /// The code of a request whose connection was lost or refused.
     pub const DISCONNECT: Code = Code::literal("disconnect");
-    /// The code of a connection that was accepted but got no session, for example by a full pooler.
+    /// The code of a connection that was accepted, for example by a full pooler, but got no
+    /// session.
     pub const NO_SESSION: Code = Code::literal("no-session");
 
     /// The code of a request that returned or changed an unexpected number of rows.

@@ -100,7 +100,8 @@ impl Rate {
     }
 
     /// Returns the time of the `n`-th event of a uniform schedule, counted from 1: ⌊n·10⁹/rate⌋ ns,
-    /// exactly. The first event is one period after the start.
+    /// exactly, or [`Nanos::MAX`] if the time is later. The first event is one period after the
+    /// start.
     pub fn nth_uniform(self, n: u64) -> Nanos {
         let nanos = u128::from(n) * 1_000_000_000 * u128::from(self.per_seconds);
         let at = nanos / u128::from(self.events);

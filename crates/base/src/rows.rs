@@ -225,11 +225,11 @@ impl Rows {
         if !self.has_room(length) {
             return false;
         }
-        let is_expected = self.share.as_mut().is_some_and(|share| share.reserve_row(length));
-        if !is_expected {
+        let is_reserved = self.share.as_mut().is_some_and(|share| share.reserve_row(length));
+        if !is_reserved {
             self.set_overflow(RowLimit::Run);
         }
-        is_expected
+        is_reserved
     }
 
     /// Appends a value to the current row.

@@ -55,12 +55,16 @@ const SECRET_WORDS: [&str; 18] = [
 ];
 
 /// Words that precede a secret only as whole words, because other words contain them: `DB_PW` and
-/// `GH_PAT`, not `PATH`. A data source name (`dsn`) has a password.
+/// `GH_PAT`, not `PATH`. A data source name (`dsn`) may contain a password.
 const SECRET_WHOLE_WORDS: [&str; 4] = ["pw", "pat", "jwt", "dsn"];
 
 /// Number of bytes before a value that are searched for a word or an option that precedes a secret.
 /// It is limited because a long statement has many values.
 const LOOK_BACK: usize = 256;
+
+/// Prefixes of a literal in quotes: escapes (`E`), national characters (`N`), bits (`B`),
+/// hexadecimal digits (`X`) and Unicode escapes (`U&`).
+const LITERAL_PREFIXES: [&str; 5] = ["e", "n", "b", "x", "u&"];
 
 /// Programs whose option `-p` takes a password.
 const PASSWORD_PROGRAMS: [&str; 2] = ["mysql", "mariadb"];
@@ -123,7 +127,7 @@ impl Secrets {
         Secrets::new(own.flat_map(|text| [text.to_owned(), in_url(text)].map(Secret::new)))
     }
 
-    /// Collects the secrets of several plans.
+    /// Combines several collections of secrets, such as those of several plans.
     pub fn of_all(all: impl IntoIterator<Item = Secrets>) -> Secrets {
         Secrets::new(all.into_iter().flat_map(|one| one.0))
     }
@@ -137,9 +141,9 @@ impl Secrets {
         Secrets::sorted(self.0.into_iter().chain(forms))
     }
 
-    /// Returns the secrets of eight characters or more, the only ones to hide in texts with names
-    /// and settings. Hiding a password such as `on` there would make half of a text unreadable, and
-    /// the places where it is hidden would reveal the password.
+    /// Returns the secrets of eight characters or more, for texts with names and settings, in which
+    /// other words may equal a short secret. Hiding a password such as `on` there would make half
+    /// of a text unreadable, and the places where it is hidden would reveal the password.
     #[must_use]
     pub fn distinct(self) -> Secrets {
         let is_distinct = |secret: &Secret| secret.expose().chars().count() >= SHORTEST_DISTINCT;
@@ -169,18 +173,19 @@ pub fn names_secret(name: &str) -> bool {
 }
 
 /// Returns true if the text before a value shows that the value is a secret: a statement or a
-/// command that ends with a word for a secret and separators, or with an option for a password.
+/// command that ends with a word for a secret and separators, or with an option for a password. The
+/// beginning of a literal may follow.
 pub fn follows_secret_word(text: &str, value: &str) -> bool {
-    let end = text.trim_end_matches(is_separator).len();
-    let text = &text[text.floor_char_boundary(end.saturating_sub(LOOK_BACK))..];
-    let name = text.trim_end_matches(is_separator).to_ascii_lowercase();
+    let before = trim_separators(without_literal_start(text));
+    let start = before.floor_char_boundary(before.len().saturating_sub(LOOK_BACK));
+    let name = before[start..].to_ascii_lowercase();
     let last = name.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     SECRET_WORDS.iter().any(|word| name.ends_with(word))
         || SECRET_WHOLE_WORDS.contains(&last)
         || follows_password_clause(&name)
         || follows_replaced_password(&name)
         || follows_authorization_scheme(&name)
-        || follows_password_option(text, value)
+        || follows_password_option(&text[start..], value)
 }
 
 /// Returns the password option that a word of a command begins with, if the command names a program
@@ -194,6 +199,36 @@ pub fn password_option(command: &str, word: &str) -> Option<&'static str> {
 /// Returns true for separators between the word for a secret and the secret.
 fn is_separator(character: char) -> bool {
     character.is_whitespace() || matches!(character, '=' | ':' | '\'' | '"' | '`' | '(')
+}
+
+/// Returns a text without the separators at its end. A `>` separates only as a part of `=>`, which
+/// precedes the value of a named argument: in `token > 5` it compares.
+fn trim_separators(text: &str) -> &str {
+    let trimmed = text.trim_end_matches(is_separator);
+    trimmed.strip_suffix("=>").map_or(trimmed, |name| name.trim_end_matches(is_separator))
+}
+
+/// Returns a text without the beginning of a literal at its end: PostgreSQL's `$tag$`, or a quote
+/// with a prefix, such as `E'`, or with MySQL's name of a character set, such as `_utf8mb4'`.
+fn without_literal_start(text: &str) -> &str {
+    let is_in_word = |c: char| c.is_alphanumeric() || c == '_';
+    if let Some(tag) = text.strip_suffix('$') {
+        return tag.trim_end_matches(is_in_word).strip_suffix('$').unwrap_or(text);
+    }
+    let Some(quoted) = text.strip_suffix(['\'', '"']) else { return text };
+    // White space may follow only the name of a character set.
+    let prefixed = quoted.trim_end();
+    let before = prefixed.trim_end_matches(|c: char| is_in_word(c) || c == '&');
+    let word = &prefixed[before.len()..];
+    let is_attached = prefixed.len() == quoted.len();
+    let is_prefix = |prefix: &&str| is_attached && word.eq_ignore_ascii_case(prefix);
+    let is_charset = word.starts_with('_') && !names_secret(word);
+    let is_literal = is_charset || LITERAL_PREFIXES.iter().any(is_prefix);
+    // A word in quotes is not a prefix.
+    match is_literal && !before.ends_with(['\'', '"']) {
+        true => before,
+        false => text,
+    }
 }
 
 /// Returns true if a statement of MySQL or MariaDB ends with a password clause in which a name
@@ -410,6 +445,8 @@ mod tests {
             "set password for 'ann'@'%' = '",
             "alter user ann IDENTIFIED WITH caching_sha2_password BY '",
             "create user ann identified via ed25519 using '",
+            "call set_login(password => ",
+            "login(:password => '",
         ] {
             assert!(follows_secret_word(text, "hunter2"), "{text}");
         }
@@ -427,6 +464,9 @@ mod tests {
             "a:",
             "set password for ",
             "identified with ",
+            "where token > ",
+            "where token >= '",
+            "cat token > ",
         ] {
             assert!(!follows_secret_word(text, "hunter2"), "{text}");
         }
@@ -443,6 +483,35 @@ mod tests {
         assert!(!harmless.iter().any(|name| names_secret(name)));
         assert_eq!(password_option("redis-cli -h h -a pw", "-a"), Some("-a"));
         assert_eq!(password_option("tar -a x", "-a"), None);
+    }
+
+    #[test]
+    fn value_in_a_literal_with_a_prefix_is_a_secret() {
+        for text in [
+            "alter role app password E'",
+            "alter role app password\tu&'",
+            "alter role app password $p$",
+            "alter role app password $$",
+            "alter user app identified by N'",
+            "set password = _utf8mb4'",
+            "set password for app = _utf8mb4 \"",
+            "call set_login(password=>e'",
+            "'_password'",
+        ] {
+            assert!(follows_secret_word(text, "hunter2"), "{text}");
+        }
+        for text in [
+            "where name = E'",
+            "where name = $q$",
+            "where password in (E'",
+            "select passworde'",
+            "select password$q'",
+            "select password e '",
+            "set password_e'",
+            "for US$",
+        ] {
+            assert!(!follows_secret_word(text, "hunter2"), "{text}");
+        }
     }
 
     #[test]

@@ -147,9 +147,9 @@ pub enum TargetError {
     },
     /// The part after the scheme is empty or malformed.
     Endpoint(&'static str),
-    /// A port number outside the range from 1 to 65535.
+    /// A port number of at most five digits outside the range from 1 to 65535.
     Port(String),
-    /// A port that is not a number. It may be the password of a URL without a host:
+    /// A port that is no such number. It may be the password of a URL without a host:
     /// `postgres://ann:hunter2`.
     PortIsNoNumber,
     /// A part of the URL with a `%` that is not followed by two hexadecimal digits, or that does
@@ -425,13 +425,17 @@ fn address(text: &str) -> Result<HostPort, TargetError> {
     };
     let port = port.map(|port| match port.parse::<u16>() {
         Ok(number) if number > 0 => Ok(number),
-        _ if port.bytes().all(|byte| byte.is_ascii_digit()) => {
-            Err(TargetError::Port(port.to_owned()))
-        }
+        _ if is_short_number(port) => Err(TargetError::Port(port.to_owned())),
         _ => Err(TargetError::PortIsNoNumber),
     });
     let host = if host.is_empty() { "localhost".to_owned() } else { decode(host)? };
     Ok(HostPort { host, port: port.transpose()? })
+}
+
+/// Returns true if a text may be a mistyped port. A longer number may be a password; it must not be
+/// repeated.
+fn is_short_number(text: &str) -> bool {
+    text.len() <= 5 && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Names of options that hold a password in other programs.
@@ -506,8 +510,8 @@ fn encoded_name(name: &str) -> String {
     percent_encoded(name).replace('/', "%2F").replace(',', "%2C")
 }
 
-/// Writes a path or a name behind a scheme. A path that begins with two slashes gets two more,
-/// because parsing removes two.
+/// Writes the path or name that follows a scheme. A path that begins with two slashes gets two
+/// more, because parsing removes two.
 fn write_local(f: &mut fmt::Formatter<'_>, place: &str) -> fmt::Result {
     let slashes = if place.starts_with("//") { "//" } else { "" };
     write!(f, "{slashes}{}", percent_encoded(place))
@@ -684,6 +688,7 @@ mod tests {
             ("postgres:host", "write `//` between the scheme and the host"),
             ("postgres://h:99999/x", "`99999` is not a port from 1 to 65535"),
             ("postgres://ann:hunter2/x", "the port in the URL is not a number from 1 to 65535"),
+            ("postgres://ann:19840423/x", "the port in the URL is not a number from 1 to 65535"),
             (
                 "postgres://u:pw%zz@h/x",
                 "cannot decode the password: expected two hexadecimal digits of UTF-8 after each \

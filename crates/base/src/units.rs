@@ -92,7 +92,8 @@ impl Decimal {
             };
             (digits, scale) = (longer, scale + 1);
         }
-        // A digit that is dropped must be a decimal, and not one before the exponent's point.
+        // Only decimals may be dropped. A negative scale means that the exponent moves the point
+        // behind the first dropped digit.
         if is_cut && scale < 0 {
             return Err(UnitError::TooLarge);
         }

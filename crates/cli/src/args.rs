@@ -496,7 +496,7 @@ pub(crate) struct ExportArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct NoteArgs {
-    /// The record of a run that has ended, or of an experiment.
+    /// The record of a run that has ended, or of an experiment that is not in progress.
     #[arg(value_name = "R.assay")]
     pub(crate) record: PathBuf,
     /// The note: a paragraph of at most 4,000 characters. Words that begin with # are tags.
@@ -553,7 +553,7 @@ pub(crate) struct ObserveArgs {
     /// which machine and database are watched.
     #[arg(long, value_parser = parse_duration)]
     pub(crate) duration: Option<Nanos>,
-    /// Sampling interval, from 100ms to 1m.
+    /// Sampling interval, from 100ms to 1m; sessions are sampled ten times a second in any case.
     #[arg(long, default_value = "1s", value_parser = parse_sampling_interval)]
     pub(crate) every: Nanos,
     /// A process of the database, if it is not found by its port. Repeatable.
@@ -654,7 +654,7 @@ pub(crate) enum Format {
     Hlog,
     /// One row per second and job.
     Csv,
-    /// The whole record.
+    /// Plan, settings, events, counts and histograms; no observed metrics and no files.
     Json,
     /// A record of its own, with one run of an experiment; needs --run and --out.
     Assay,

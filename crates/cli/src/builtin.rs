@@ -53,7 +53,8 @@ impl Builtin {
         self.file.strip_suffix(EXTENSION).unwrap_or(self.file)
     }
 
-    /// Returns a one-line summary: the first sentence of the file's comment. Inputs have none.
+    /// Returns a one-line summary: the first line of the file, if it is a comment, without its
+    /// period. Inputs have none.
     pub(crate) fn summary(&self) -> Option<&'static str> {
         let comment = self.text.lines().next()?.strip_prefix("; ")?;
         Some(comment.strip_suffix('.').unwrap_or(comment))

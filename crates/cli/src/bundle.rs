@@ -1,4 +1,5 @@
-//! Published bundles as archives: a folder becomes one file, and the record is taken out of it.
+//! Published bundles as archives: a folder is packed into one file, from which the record can be
+//! taken out.
 //!
 //! An archive is a compressed tar file (POSIX 1003.1-1988, `ustar`) whose bytes depend on the
 //! content of its files alone. An archive to be opened may come from an untrusted source: a single
@@ -49,7 +50,7 @@ struct Limits {
     files: usize,
 }
 
-/// A reason for which files are not packed.
+/// The reason why files were not packed.
 #[derive(Debug)]
 pub(crate) enum PackError {
     /// The files are too large or too many for an archive.
@@ -126,7 +127,7 @@ pub(crate) struct ExtractedRecord {
     pub(crate) record: PathBuf,
 }
 
-/// Takes the record out of an archive, and reads the archive to its end.
+/// Takes the record out of an archive, and reads the archive to its end, to check the whole of it.
 ///
 /// # Errors
 /// The archive is damaged or too large, or does not hold exactly one record; or the record cannot
@@ -157,7 +158,7 @@ fn folder_of_large_files(set: Option<OsString>) -> PathBuf {
     }
 }
 
-/// A reason for which no record is taken out of an archive.
+/// The reason why no record was taken out of an archive.
 #[derive(Debug)]
 enum UnpackError {
     /// The file cannot be read, or is not an archive.

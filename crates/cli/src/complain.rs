@@ -85,7 +85,7 @@ impl Complaint {
         Complaint::of_text(stderr::message(&text))
     }
 
-    /// Creates an error from diagnostics of a text.
+    /// Creates a message from the diagnostics of a text, which may be errors or warnings.
     pub(crate) fn about(source: &SourceText, diagnostics: &[Diagnostic]) -> Complaint {
         let styled = is_styled(stderr::is_terminal());
         let rendered: Vec<String> =

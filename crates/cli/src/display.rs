@@ -1,4 +1,4 @@
-//! Progress of a run on stderr: a live table on a terminal, plain lines elsewhere, or nothing.
+//! Progress of a run on stderr: a live view on a terminal, plain lines elsewhere, or nothing.
 //!
 //! The display receives the run's events and reads the recorder's latest figures. It cannot
 //! influence the run or the recorder.
@@ -26,7 +26,7 @@ use state::{Phase, Shared, State};
 pub(crate) use watcher::Watcher;
 
 /// The display of a run. Without [`Display::finish`], its thread runs until the program ends, and
-/// the live table stays on the terminal.
+/// the live view stays on the terminal.
 pub(crate) struct Display {
     shared: Arc<Shared>,
     display_thread: Mutex<Option<JoinHandle<()>>>,
@@ -38,7 +38,7 @@ pub(crate) struct Display {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProgressStyle {
     Silent,
-    /// A table on a terminal, lines elsewhere.
+    /// A live view on a terminal, lines elsewhere.
     Automatic,
     /// Lines, even on a terminal.
     Lines(ReportInterval),
@@ -75,8 +75,8 @@ impl Display {
         self.shared.changed.notify_all();
     }
 
-    /// Shows a line about the experiment; `runs` are the number of the run that begins and the
-    /// maximum number of runs, if it is known.
+    /// Shows a line about the experiment. `runs` has the number of the run that begins, from 1, and
+    /// the maximum number of runs; it is `None` if the line is about another event.
     pub(crate) fn add_line(&self, line: String, runs: Option<(u32, u32)>) {
         self.shared.lock().add_line(line, runs);
         self.shared.changed.notify_all();
@@ -109,7 +109,7 @@ impl Display {
         self.shared.lock().live = Some(live);
     }
 
-    /// Announces the end of the run: within the live table if there is one, otherwise in a line on
+    /// Announces the end of the run: within the live view if there is one, otherwise in a line on
     /// stderr.
     pub(crate) fn announce_end(&self, ending: Interruption) {
         if let Some(line) = self.shared.lock().announce_end(ending) {
@@ -118,7 +118,7 @@ impl Display {
         self.shared.changed.notify_all();
     }
 
-    /// Ends the display: removes the live table, and prints failures that did not stop the run as
+    /// Ends the display: removes the live view, and prints failures that did not stop the run as
     /// warnings.
     pub(crate) fn finish(&self) {
         self.shared.lock().finished = true;
@@ -156,8 +156,8 @@ impl Listener for Display {
                 elapsed: *elapsed,
             },
             RunEvent::Counting { table } => Phase::Counting { table: (*table).to_owned() },
-            // The writer may arrive at once; the next refresh shows the pipe only if its writer is
-            // still awaited.
+            // The display is not notified, because the writer may arrive at once. The next refresh
+            // shows the pipe if its writer is still awaited.
             RunEvent::AwaitingWriter { file } => {
                 state.awaited.push((*file).to_owned());
                 return;

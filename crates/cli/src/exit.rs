@@ -13,14 +13,17 @@ use report::{ComparisonView, ExperimentView};
 pub(crate) enum Exit {
     /// Success.
     Success,
-    /// A threshold was missed, a limit was exceeded, or a repetition contradicted the first answer.
+    /// A threshold was missed, no value of a capacity search met its conditions, a limit of
+    /// `--fail-on` was exceeded, or a repetition contradicted the first answer.
     Missed,
-    /// An error in usage, file or statement, before anything was measured.
+    /// An error in usage, file or statement, before anything was measured. In an experiment, also
+    /// an error of a program or a statement before or after a run.
     Usage,
-    /// The answer is INVALID, or SUSPECT with `--strict`, or lacks a declared metric, or the plan
-    /// in the record of the run cannot be read.
+    /// The answer is INVALID, SUSPECT with `--strict`, or incomplete; for example, a declared
+    /// metric could not be compared, the plan in the record cannot be read, or the record was lost.
     Invalid,
-    /// The target was unreachable at the start, or from some point to the end.
+    /// The target was unreachable at the start, or from some point to the end, or it did not answer
+    /// a statement or a load in time.
     Unreachable,
     /// The user ended the run.
     Interrupted,
@@ -38,18 +41,21 @@ struct ExitConditions {
 impl Exit {
     /// Returns the exit code of a run, from the way in which it ended and from its verdict.
     pub(crate) fn of_run(ended: Option<EndKind>, summary: &Summary, strict: bool) -> Exit {
+        ended.and_then(Exit::of_end).unwrap_or_else(|| Exit::of_verdict(summary, strict))
+    }
+
+    /// Returns the exit code of a run that ended in this way, whatever its verdict; `None` if the
+    /// verdict decides.
+    pub(crate) fn of_end(ended: EndKind) -> Option<Exit> {
         match ended {
-            Some(EndKind::Interrupted) => Exit::Interrupted,
-            Some(EndKind::TargetLost) => Exit::Unreachable,
-            Some(
-                EndKind::Completed
-                | EndKind::StoppedByError
-                | EndKind::RecorderFailed
-                | EndKind::FileFailed
-                | EndKind::QueueFull
-                | EndKind::InternalError,
-            )
-            | None => Exit::of_verdict(summary, strict),
+            EndKind::Interrupted => Some(Exit::Interrupted),
+            EndKind::TargetLost => Some(Exit::Unreachable),
+            EndKind::Completed
+            | EndKind::StoppedByError
+            | EndKind::RecorderFailed
+            | EndKind::FileFailed
+            | EndKind::QueueFull
+            | EndKind::InternalError => None,
         }
     }
 

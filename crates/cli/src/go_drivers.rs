@@ -38,8 +38,8 @@ enum Mapping {
 
 use Mapping::{NoEffect, Refused, Same, Seconds, Values};
 
-/// The options of assay's URLs that name servers on a network (`docs/targets.md`), including those
-/// of a single kind of server.
+/// The options that assay's URLs of network servers have (`docs/targets.md`), including those for
+/// only one kind of server.
 const NETWORK_OPTIONS: [&str; 9] = [
     "tls",
     "tls-ca",
@@ -167,7 +167,7 @@ pub(crate) fn translate(
             return Ok(TranslatedOptions { options: given, notices: Vec::new() });
         }
     };
-    // The fallback comes first: a name that is given before or after it then takes its place.
+    // The fallback is translated first: an application name, wherever it was given, replaces it.
     given.sort_by_key(|(name, _)| name != FALLBACK);
     let mut translated = TranslatedOptions::default();
     for (name, value) in given {

@@ -139,8 +139,8 @@ struct Content {
     bytes: u64,
     /// SHA-256 of the file, in hexadecimal.
     sha256: String,
-    /// Beginning of the file, at most [`LONGEST_KEPT_TEXT`] bytes; the whole file if it is not
-    /// longer.
+    /// Beginning of the file, at most [`LONGEST_KEPT_TEXT`] bytes; the whole file if the file is
+    /// not longer.
     beginning: Vec<u8>,
 }
 

@@ -16,8 +16,8 @@ use workload::{Feed, JobOrPart, Plan, shortened};
 #[derive(Default)]
 pub(crate) struct InputSummaries(HashMap<SummaryKey, Result<Summary, Fault>>);
 
-/// The path of a file, and what else its summary depends on: its format, the number of records of a
-/// request, and the dialect.
+/// The path of a file, with the other things on which its summary depends: its format, the number
+/// of records per request, and the dialect.
 type SummaryKey = (PathBuf, Format, u32, Dialect);
 
 /// Checks the input files of a plan; returns warnings about them. Files with a summary in `known`

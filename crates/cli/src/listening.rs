@@ -42,8 +42,8 @@ impl ServedPages {
         }
     }
 
-    /// Returns the maximum number of simultaneous connections. The connections of a run share its
-    /// processors.
+    /// Returns the maximum number of simultaneous connections. The maximum is low during a run,
+    /// because serving pages takes processor time from the load generator.
     fn connections(self) -> usize {
         match self {
             ServedPages::Records | ServedPages::ReadOnlyRecords => Limits::default().connections,
@@ -52,8 +52,8 @@ impl ServedPages {
         }
     }
 
-    /// Returns the part of the warning about a public address that says what users of other
-    /// machines can do.
+    /// Returns the clause of the warning about a public address that names the rights of users on
+    /// other machines.
     fn warning(self) -> &'static str {
         match self {
             ServedPages::Records => {

@@ -182,7 +182,7 @@ pub(crate) struct LiveViewers {
 }
 
 impl LiveViewers {
-    /// Sets the path of the record that was created for the run. Called before the display
+    /// Sets the path of the record that was created for the run. Must be called before the display
     /// finishes, because the last event names the record.
     pub(crate) fn name_record(&self, record: &Path) {
         // There is one record, so the name is set once.

@@ -160,8 +160,11 @@ impl KnownFiles {
         }
     }
 
-    /// Adds a file that must not exist yet, if there is one; `what` is its description. A database
-    /// that does not exist either would be created there first.
+    /// Adds a new file of the run, if `path` names one; `what` is its description. A new database
+    /// at the same path is an error, too: the database would be created there first.
+    ///
+    /// # Errors
+    /// The file was added before, under any name.
     fn add_new(&mut self, path: Option<&Path>, what: &str) -> Result<(), Complaint> {
         let Some(path) = path else { return Ok(()) };
         match self.add(ProtectedFile::new(path, what)) {
@@ -184,8 +187,8 @@ enum FileKey {
 }
 
 impl FileKey {
-    /// Returns the identity of a file. `None` for a pipe or device, which may be opened several
-    /// times, and for a new file whose folder does not exist.
+    /// Returns the identity of a file. `None` for a folder, for a pipe or device, which may be
+    /// opened several times, and for a new file whose folder does not exist.
     fn of(path: &Path) -> Option<FileKey> {
         match fs::metadata(path) {
             Ok(file) => file.is_file().then(|| FileKey::Existing(file.dev(), file.ino())),

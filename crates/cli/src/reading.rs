@@ -19,8 +19,8 @@ use crate::trust;
 use crate::workload_file::WorkloadFile;
 use crate::workload_folder::{WorkloadFolder, folder_of};
 
-/// The name of the file that is read if a folder is named.
-pub(crate) const EXPERIMENT: &str = "experiment.ini";
+/// The name of the file that is read if the command line names a folder.
+pub(crate) const EXPERIMENT_FILE: &str = "experiment.ini";
 
 /// The purpose for which a workload file is read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -201,12 +201,14 @@ fn resolve_path(named: &Path) -> Result<PathBuf, Complaint> {
     if !named.is_dir() {
         return Ok(named.to_owned());
     }
-    let path = named.join(EXPERIMENT);
+    let path = named.join(EXPERIMENT_FILE);
     if path.exists() {
         return Ok(path);
     }
     let folder = named.display();
-    Err(Complaint::new(format!("the folder `{folder}` has no `{EXPERIMENT}`: name a file in it")))
+    Err(Complaint::new(format!(
+        "the folder `{folder}` has no `{EXPERIMENT_FILE}`: name a file in it"
+    )))
 }
 
 fn read_text(path: &Path) -> Result<String, Complaint> {

@@ -68,7 +68,7 @@ pub(crate) struct HistoryRecord {
     pub(crate) arm: Option<RecordedArm>,
     /// The point, if the record belongs to a point of a sweep.
     pub(crate) point: Option<RecordedPoint>,
-    /// Work and servers of the runs.
+    /// Key of the series that the record belongs to: the work of the runs, and their servers.
     pub(crate) key: SeriesKey,
     /// The first run.
     pub(crate) first: ComparedRun,
@@ -208,8 +208,8 @@ pub(crate) struct FoundFiles {
     pub(crate) records: Vec<PathBuf>,
     /// Subfolders that cannot be read, or can be read only in part.
     pub(crate) unreadable: Vec<UnreadPath>,
-    /// Paths that are not read: links to records or folders, pipes, sockets, and folders that are
-    /// nested too deeply.
+    /// Paths that are not read: links to folders, folders that are nested too deeply, and links,
+    /// pipes and sockets that have the name of a record.
     pub(crate) not_followed: Vec<UnreadPath>,
 }
 

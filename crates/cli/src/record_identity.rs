@@ -18,7 +18,8 @@ pub(crate) struct RecordIdentity([u8; 32]);
 
 impl RecordIdentity {
     /// Returns the identity of a run as evidence. In virtual time, two runs have the same identity
-    /// if they have the same plan, seed, target, version of the program and figures.
+    /// if they have the same plan, seed, target, number of lanes, build of the program, and
+    /// figures.
     pub(crate) fn of_evidence(header: &Header, figures: &RunFigures) -> RecordIdentity {
         RecordIdentity::of_run(header, figures).unwrap_or_else(|| {
             let (command, workload) = (String::new(), String::new());

@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 /// Longest index that is read, in bytes: enough for some 100,000 records.
 const MAX_INDEX_SIZE: u64 = 64 << 20;
 
-/// The metadata of a file by which a change of its content is recognized.
+/// The metadata of a file by which a change of its content is recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileKey {
     size: u64,

@@ -55,7 +55,7 @@ pub(crate) struct RefreshedList {
     pub(crate) unreadable_folders: usize,
     /// Number of files that were read, because they are new or changed.
     pub(crate) files_read: usize,
-    /// The reason why the index could not be written.
+    /// The warning about an index that could not be written.
     pub(crate) index_error: Option<Complaint>,
 }
 
@@ -155,8 +155,8 @@ fn modification_time(metadata: &fs::Metadata) -> WallTime {
     WallTime(seconds.saturating_add(metadata.mtime_nsec()))
 }
 
-/// Returns the rows in the order of the start of their runs or, if that is not known, of the time
-/// of the file; the newest first.
+/// Returns the rows, the newest first: ordered by the start of the run or, if the start is not
+/// known, by the modification time of the file.
 fn newest_first(found: &[FoundFile], index: &RecordIndex) -> Vec<FolderRow> {
     let row = |file: &FoundFile| Some((file.modified, index.get(&file.name, file.key)?.clone()));
     let mut rows: Vec<(WallTime, FolderRow)> = found.iter().filter_map(row).collect();

@@ -125,7 +125,7 @@ impl RecordedPages {
     /// Returns a record of the list or, for a name with `#ARM`, an arm of an experiment; the text
     /// is the name for display.
     fn argument(&self, name: &str) -> Result<(String, RecordName), PageRefusal> {
-        // Unlike its path, the name in the list shows each byte that is not UTF-8.
+        // Unlike the path of the record, its name in the list shows each byte that is not UTF-8.
         let shown = self.list.folder().join(name).display().to_string();
         if let Some(path) = self.list.path(name).map_err(|error| folder_refusal(&error))? {
             return Ok((shown, RecordName::File(path)));

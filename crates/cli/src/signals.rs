@@ -28,7 +28,8 @@ enum FirstInterrupt {
 }
 
 /// Handles SIGINT, SIGTERM and the loss of the terminal (SIGHUP) for the rest of the program's
-/// life, and announces the effect of each signal through `announce`.
+/// life. Announces the effects of the first and the second signal through `announce`; the third
+/// signal ends the program. A SIGHUP counts only if it is the first signal.
 ///
 /// # Errors
 /// The operating system refuses a handler or a thread.

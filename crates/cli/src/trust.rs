@@ -90,11 +90,13 @@ fn programs(plan: &Plan, is_url_typed: bool) -> Vec<String> {
     all.map(|program| printable(&program).into_owned()).collect()
 }
 
-/// Refuses a workload file whose URLs name files outside the current folder, a Unix socket, or
-/// servers that would receive a password not meant for them.
+/// Refuses a workload file with a URL that names a Unix socket, a server that would receive a
+/// password not meant for it, or a path that [`confine::check_below_here`] or, for a database,
+/// [`confine::check_database_below_here`] refuses, such as one outside the current folder.
 ///
 /// # Errors
-/// A URL names such a file, socket or server. The error names the URL and the flag that allows it.
+/// A URL names such a path, socket or server, or a path cannot be checked. A refusal names the URL
+/// and the flag that allows it.
 pub(crate) fn check_files(file: &WorkloadFile, args: &FileArgs) -> Result<(), Complaint> {
     if args.allow_files {
         return Ok(());
@@ -142,11 +144,13 @@ pub(crate) fn warn_of_secret_settings(args: &FileArgs, plan: &Plan) {
     }
 }
 
-/// Refuses an arm whose URL options name files outside the current folder, or a Unix socket. The
-/// options come from the file, even if the URL was given on the command line.
+/// Refuses an arm whose URL options name a Unix socket, or a path that
+/// [`confine::check_below_here`] refuses, such as one outside the current folder. The options come
+/// from the file, even if the URL was given on the command line.
 ///
 /// # Errors
-/// An option names such a file or socket. The error names the option and the flag that allows it.
+/// An option names such a path or socket, or the path cannot be checked. A refusal names the option
+/// and the flag that allows it.
 pub(crate) fn check_options(
     file: &WorkloadFile,
     arm: &Arm,
@@ -171,7 +175,7 @@ pub(crate) fn check_options(
 }
 
 /// Refuses a remote server that would receive a password not bound to one server: from the
-/// environment, or from a line of the password file for any host.
+/// environment, or one that the password file gives for any host.
 fn refuse_password(file: &WorkloadFile, key: &str, target: &Target) -> Result<(), Complaint> {
     let is_set = std::env::var_os(PASSWORD_VARIABLE).is_some_and(|password| !password.is_empty());
     let (password, remedy) = if is_given_a_password(target) && is_set {

@@ -11,7 +11,7 @@ use record::{InputFile, LONGEST_KEPT_TEXT};
 use crate::args::{FileArgs, UnpackedRecord};
 use crate::complain::Complaint;
 use crate::input_files;
-use crate::reading::EXPERIMENT;
+use crate::reading::EXPERIMENT_FILE;
 
 /// The files of a record in a temporary folder, which is removed with this value.
 pub(crate) struct UnpackedFiles {
@@ -30,7 +30,7 @@ impl UnpackedFiles {
     /// same file; or a file lies outside of the folder of the workload.
     pub(crate) fn unpack(files: &[InputFile], name: &Path) -> Result<UnpackedFiles, Complaint> {
         let is_recorded = |name: &Path| files.iter().any(|file| Path::new(&file.path) == name);
-        let names = [name, Path::new(EXPERIMENT)];
+        let names = [name, Path::new(EXPERIMENT_FILE)];
         let Some(main_file) = names.into_iter().find(|name| is_recorded(name)) else {
             let sentence = format!("the record does not keep the file `{}`", name.display());
             let help = "it was made by an older version: run the file itself again";

@@ -16,8 +16,8 @@ pub(crate) struct WorkloadFile {
     pub(crate) path: PathBuf,
     /// Access to the files that the workload file names.
     pub(crate) files: Files,
-    /// Paths of the files that were read together with the workload file. Input files of requests
-    /// are read later.
+    /// Paths of the other files that the workload is made of. The files that supply requests are
+    /// not among them.
     pub(crate) parts: Vec<PathBuf>,
     /// The checked content of the file.
     pub(crate) plan: Plan,

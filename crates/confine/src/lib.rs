@@ -58,7 +58,7 @@ pub const DATABASE_EXTENSIONS: [&str; 3] = ["db", "sqlite", "sqlite3"];
 /// The first bytes of each SQLite database that is not empty ("Database File Format", section 1.3).
 const SQLITE_HEADER: [u8; 16] = *b"SQLite format 3\0";
 
-/// Creates files whose inputs and outputs are in one folder, without restrictions.
+/// Uses one base folder for inputs and outputs, without restrictions.
 impl From<PathBuf> for Files {
     fn from(folder: PathBuf) -> Files {
         Files { outputs: folder.clone(), inputs: folder, reach: Reach::Anywhere }
@@ -160,8 +160,9 @@ impl Files {
 }
 
 /// Checks that a path in a URL of a workload file leads below the current folder, to which such
-/// paths are relative. The path is that of a database, a certificate or a key, which need not exist
-/// and is opened later by its name. A pipe, a device or a socket is refused.
+/// paths are relative. The path is that of a certificate or a key, which need not exist and is
+/// opened later by its name; a database has
+/// [further requirements](check_database_below_here). A pipe, a device or a socket is refused.
 ///
 /// # Errors
 /// A [`Refusal`], or the system's error.
@@ -345,7 +346,7 @@ mod tests {
 
     use super::*;
 
-    /// A folder `inner` of an untrusted user, next to a file of somebody else.
+    /// A folder `inner` of an untrusted user, next to a file that this user must not reach.
     struct Planted {
         root: tempfile::TempDir,
         files: Files,

@@ -3,13 +3,14 @@
 use std::fmt;
 use std::io;
 
-/// The option that allows a workload file to use more files.
+/// The option that lifts the restrictions on the files that a workload file may name.
 pub const ALLOW_FILES_OPTION: &str = "--allow-files";
 
 /// The reason why a name is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The path leads out of the folder: it is absolute, or contains a `..`.
+    /// The path leads out of the folder: it is absolute, or contains a `..`. Also the reason for a
+    /// path in a URL that is not UTF-8.
     Outside,
     /// The path leads through a symbolic link.
     Link,
@@ -20,7 +21,8 @@ pub enum Refusal {
     NotCsv,
     /// The output file already exists.
     Exists,
-    /// The file is neither a regular file nor a pipe.
+    /// The file is a device or a socket. For a file next to a database: it is neither a regular
+    /// file nor a link.
     Special,
     /// The file is a pipe, whose opening may wait for ever.
     Pipe,

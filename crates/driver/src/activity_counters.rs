@@ -19,7 +19,7 @@ pub struct Count {
 }
 
 impl Count {
-    /// Builds a count.
+    /// Builds the reading of a counter; `value` is in `unit`.
     pub(crate) fn of(counter: Counter, unit: &'static str, value: f64) -> Count {
         Count { counter, unit, value }
     }
@@ -52,7 +52,7 @@ pub enum Counter {
     LogWritten,
     /// Capacity of the redo log of MySQL and MariaDB, in bytes.
     LogCapacity,
-    /// Transactions whose old row versions are not purged yet.
+    /// Transactions of MySQL and MariaDB whose old row versions are not purged yet.
     PurgeBacklog,
 }
 
@@ -97,7 +97,8 @@ impl OwnTraffic {
         self.texts.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a session that sent the server a termination message.
+    /// Counts a session that sent the server a termination message. PostgreSQL does not count these
+    /// messages, so its driver does not call this.
     pub(crate) fn sent_termination(&self) {
         self.terminations.fetch_add(1, Ordering::Relaxed);
     }

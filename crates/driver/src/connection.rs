@@ -79,13 +79,14 @@ pub trait Driver: Clone + Send + 'static {
     ///
     /// # Errors
     /// Class `TooManyConnections` if the server is full or this process cannot open more files or
-    /// start more threads, `Disconnect` if the server cannot be reached, `Statement` if it refuses
-    /// the login or the database.
+    /// start more threads, `Disconnect` if the server cannot be reached, `Statement` if the server
+    /// refuses the login or the database.
     fn connect(&self, rt: &Rt) -> impl Future<Output = Result<Self::Connection, Error>>;
 
-    /// Sets time zero of the run. From then on, a networked server that does not answer a new
-    /// session is [no longer called full](Connection::await_session): the caller must decide. A
-    /// simulated server counts the times of its faults from time zero.
+    /// Sets time zero of the run. From then on, a new session that a networked server does not
+    /// answer fails with class [`Disconnect`](Connection::await_session), never with
+    /// `TooManyConnections`: the caller must decide whether the server is full. A simulated server
+    /// counts the times of its faults from time zero.
     fn time_zero(&self, _zero: Stamp) {}
 }
 
@@ -115,12 +116,13 @@ pub trait Connection: Sized + 'static {
     /// Returns the number of values that a prepared statement takes; `None` if the database does
     /// not report it.
     ///
-    /// No round trip is needed, so mistakes in a workload are found before the run.
+    /// The number is known since the preparation, so a wrong number of values in a workload is
+    /// found before the run.
     fn parameters(&self, _statement: PreparedId) -> Option<usize> {
         None
     }
 
-    /// Returns the [server](Driver::nodes) to which this connection leads.
+    /// Returns the index of the [server](Driver::nodes) to which this connection leads.
     fn node(&self) -> NodeId {
         NodeId::default()
     }
@@ -216,9 +218,6 @@ pub trait Connection: Sized + 'static {
 
 /// Writes all batches with inserts of `at_once` rows, and single-row inserts for the remainder.
 /// `text` returns the statement for a number of rows.
-///
-/// A batch may be larger than memory. A batch that exceeds [`MOST_BYTES_HELD`] is therefore sent in
-/// several pieces within one transaction.
 pub(crate) async fn insert_rows<C: Connection>(
     connection: &mut C,
     columns: usize,
@@ -226,45 +225,43 @@ pub(crate) async fn insert_rows<C: Connection>(
     text: impl Fn(usize) -> String,
     batches: &mut impl Batches,
 ) -> Result<(), Error> {
-    let one = connection.prepare(&text(1)).await?;
+    let one = InsertIds::prepared(connection.prepare(&text(1)).await?);
     let many = match at_once {
         0 | 1 => one,
-        _ => connection.prepare(&text(at_once)).await?,
+        _ => InsertIds::prepared(connection.prepare(&text(at_once)).await?),
     };
-    let statements = Inserts { one, many, at_once: at_once.max(1), columns };
-    let mut work = Work { is_pipelined: true, ..Work::default() };
-    while batches.next_batch() {
-        let (mut rows, mut bytes) = (0, 0);
-        loop {
-            work.values.clear();
-            work.reply.reset();
-            work.steps.clear();
-            let piece = statements.take_piece(batches, &mut work.values);
-            if rows == 0 {
-                work.steps.push(Step::Begin);
-            }
-            statements.append(piece.rows, &mut work.steps);
-            if piece.is_last {
-                work.steps.push(Step::Commit);
-            }
-            connection.run(&mut work).await?;
-            rows += piece.rows as u64;
-            bytes += work.reply.bytes_sent;
-            if piece.is_last {
-                break;
-            }
-        }
-        batches.committed(rows, bytes);
-    }
-    Ok(())
+    Inserts { one, many, at_once: at_once.max(1), columns }.write(connection, batches).await
 }
 
-/// Prepared statements that insert one row and many rows.
-struct Inserts {
-    one: PreparedId,
-    many: PreparedId,
-    at_once: usize,
-    columns: usize,
+/// The ids of an insert statement.
+#[derive(Clone, Copy)]
+pub(crate) struct InsertIds {
+    /// The id for the first execution in a piece of rows. It may also parse the text.
+    pub(crate) first: PreparedId,
+    /// The id for each further execution in the same piece.
+    pub(crate) further: PreparedId,
+}
+
+impl InsertIds {
+    /// Returns the ids of a statement that stays prepared.
+    fn prepared(id: PreparedId) -> InsertIds {
+        InsertIds { first: id, further: id }
+    }
+
+    /// Returns the id for the execution with this index in a piece.
+    fn nth(self, index: usize) -> PreparedId {
+        if index == 0 { self.first } else { self.further }
+    }
+}
+
+/// Statements that insert one row and many rows.
+pub(crate) struct Inserts {
+    pub(crate) one: InsertIds,
+    pub(crate) many: InsertIds,
+    /// Number of rows of `many`, at least 1.
+    pub(crate) at_once: usize,
+    /// Number of values of a row.
+    pub(crate) columns: usize,
 }
 
 /// Rows of a batch that are sent together.
@@ -275,6 +272,42 @@ struct Piece {
 }
 
 impl Inserts {
+    /// Writes all batches, each in a transaction.
+    ///
+    /// A batch may be larger than memory. A batch that exceeds [`MOST_BYTES_HELD`] is therefore
+    /// sent in several pieces within its transaction.
+    pub(crate) async fn write(
+        &self,
+        connection: &mut impl Connection,
+        batches: &mut impl Batches,
+    ) -> Result<(), Error> {
+        let mut work = Work { is_pipelined: true, ..Work::default() };
+        while batches.next_batch() {
+            let (mut rows, mut bytes) = (0, 0);
+            loop {
+                work.values.clear();
+                work.reply.reset();
+                work.steps.clear();
+                let piece = self.take_piece(batches, &mut work.values);
+                if rows == 0 {
+                    work.steps.push(Step::Begin);
+                }
+                self.append(piece.rows, &mut work.steps);
+                if piece.is_last {
+                    work.steps.push(Step::Commit);
+                }
+                connection.run(&mut work).await?;
+                rows += piece.rows as u64;
+                bytes += work.reply.bytes_sent;
+                if piece.is_last {
+                    break;
+                }
+            }
+            batches.committed(rows, bytes);
+        }
+        Ok(())
+    }
+
     /// Generates the next rows of a batch: all remaining rows, or as many as may be held in memory.
     fn take_piece(&self, batches: &mut impl Batches, values: &mut Values) -> Piece {
         let mut rows = 0_usize;
@@ -299,8 +332,9 @@ impl Inserts {
             first: (first * columns) as u32,
             count: (rows * columns) as u32,
         };
-        steps.extend((0..whole).map(|chunk| execute(many, chunk * at_once, at_once)));
-        steps.extend((whole * at_once..rows).map(|row| execute(one, row, 1)));
+        steps.extend((0..whole).map(|chunk| execute(many.nth(chunk), chunk * at_once, at_once)));
+        let remainder = (whole * at_once..rows).enumerate();
+        steps.extend(remainder.map(|(index, row)| execute(one.nth(index), row, 1)));
     }
 }
 
@@ -334,9 +368,21 @@ mod tests {
     }
 
     #[test]
+    fn piece_begins_with_the_first_execution_of_each_statement() {
+        let one = InsertIds { first: PreparedId(0), further: PreparedId(1) };
+        let many = InsertIds { first: PreparedId(2), further: PreparedId(3) };
+        let inserts = Inserts { one, many, at_once: 3, columns: 2 };
+        let expected = [(2, 0, 6), (3, 6, 6), (0, 12, 2), (1, 14, 2)]
+            .map(|(id, first, count)| Step::Execute { statement: PreparedId(id), first, count });
+        let mut steps = Vec::new();
+        inserts.append(8, &mut steps);
+        assert_eq!(steps, expected);
+    }
+
+    #[test]
     fn large_batch_is_held_in_pieces() {
-        let id = PreparedId::nth(0).expect("a number");
-        let inserts = Inserts { one: id, many: id, at_once: 100, columns: 1 };
+        let ids = InsertIds::prepared(PreparedId(0));
+        let inserts = Inserts { one: ids, many: ids, at_once: 100, columns: 1 };
         let mut batches = Texts { rows: 1_950, bytes: 100_000 };
         let mut pieces = Vec::new();
         loop {

@@ -18,7 +18,7 @@ struct ErrorDetails {
     class: Class,
     code: Code,
     message: Box<str>,
-    /// The server to which the error is attributed, if its target has several servers.
+    /// The server to which the error is attributed; the first node if it is attributed to none.
     node: NodeId,
     /// True if the message contains the address of the server.
     names_server: bool,
@@ -108,8 +108,8 @@ impl Error {
         self
     }
 
-    /// Returns the server that refused a connection; the first node if the target has a single
-    /// server.
+    /// Returns the server to which a connection attempt failed; the first node for an error that is
+    /// attributed to no server.
     pub fn node(&self) -> NodeId {
         self.0.node
     }
@@ -119,8 +119,8 @@ impl Error {
         self.0.class
     }
 
-    /// Returns true if a new session ended because the server did not answer in time; false if the
-    /// connection was closed.
+    /// Returns true if a new session ended because the server did not answer in time; false for
+    /// every other error, such as a closed connection.
     pub fn is_unanswered(&self) -> bool {
         self.0.is_unanswered
     }

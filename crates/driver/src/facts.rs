@@ -131,7 +131,8 @@ impl Setting<'_> {
         is_number(self.value) || switches.contains(&self.value.to_ascii_lowercase().as_str())
     }
 
-    /// Returns true if the value looks like a connection string or URL that contains a password.
+    /// Returns true if the value may contain a secret: it is a URL with a login, or contains a word
+    /// such as `password`.
     fn looks_secret(&self) -> bool {
         let value = self.value.to_ascii_lowercase();
         let has_login = value.split("://").nth(1).is_some_and(|rest| rest.contains('@'));
@@ -139,7 +140,8 @@ impl Setting<'_> {
     }
 }
 
-/// Returns a value as recorded: one line without terminal control characters; `unknown` for `None`.
+/// Returns a value as recorded: one line of at most [`LONGEST`] characters, without terminal
+/// control characters; `''` for an empty value, and `unknown` for `None`.
 pub(crate) fn recorded_text(value: Option<&str>) -> String {
     let Some(value) = value else { return UNKNOWN.to_owned() };
     let line = shortened(&printable(value.trim()), LONGEST);
@@ -190,7 +192,8 @@ pub(crate) fn columns(names: &[&str], table: Option<&Table>) -> Vec<(String, Str
     names.iter().enumerate().map(fact).collect()
 }
 
-/// Returns the sizes of tables and of their indexes, from rows of name, bytes and index bytes.
+/// Returns the number of tables, then the sizes of each table and of its indexes, from rows of
+/// name, bytes and index bytes.
 pub(crate) fn tables(table: Option<&Table>) -> Vec<(String, String)> {
     let Some(table) = table else {
         return vec![(database::TABLES.to_owned(), UNKNOWN.to_owned())];

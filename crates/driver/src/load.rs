@@ -17,7 +17,7 @@ const MOST_VALUES: usize = 4_000;
 /// Maximum number of rows of an insert; more rows are not faster.
 const MOST_ROWS: usize = 100;
 
-/// Destination of loaded rows.
+/// Destination of loaded rows, and the treatment of duplicates.
 #[derive(Clone, Copy, Debug)]
 pub struct Insert<'a> {
     /// The table.

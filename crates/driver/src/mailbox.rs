@@ -3,9 +3,9 @@
 //! Calls of SQLite block, and waiting for a program blocks too. Each connection of these two kinds
 //! therefore has its own thread. Task and thread share a slot that holds one message at a time: a
 //! command for the thread, or its answer for the task. The slot is a mutex with a condition
-//! variable for the thread and a waker for the task. This mutex is the one exception to the rule
-//! that the measured path takes no lock: only the task and the thread contend for it, and neither
-//! holds it while working. The cost per request, beyond the work itself, is waking the thread and
+//! variable for the thread and a waker for the task. This mutex is an exception to the rule that
+//! the measured path takes no lock: only the task and the thread contend for it, and neither holds
+//! it while working. The cost per request, beyond the work itself, is waking the thread and
 //! the task: about 5 µs of processor time and 5 to 10 µs of delay (2 cores, Linux, November 2026).
 
 use std::sync::atomic::{AtomicBool, Ordering};

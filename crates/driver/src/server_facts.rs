@@ -10,8 +10,9 @@ use crate::table::Table;
 /// hash that are appended if it is cut. The longest setting is a list of all SQL modes.
 const LONGEST_SETTING: usize = 1_000;
 
-/// The fact with the version of TLS on the client's own connection; `none` without TLS. A server
-/// behind a pooler reports about its connection to the pooler.
+/// The fact with the version of TLS on the client's own connection; `none` without TLS. The report
+/// of the server does not replace it: behind a pooler, the server reports about its connection to
+/// the pooler.
 pub const CLIENT_TLS_VERSION: &str = "client_tls_version";
 
 /// The fact with the cipher of the client's own connection; `none` without TLS.
@@ -27,7 +28,8 @@ pub(crate) struct ServerFacts<'a> {
     pub(crate) encryption: Option<Encryption>,
     /// The settings by name; `None` if they could not be read.
     pub(crate) settings: Option<&'a Table>,
-    /// The encryption of this connection as the server reports it; `None` if it could not be read.
+    /// The encryption of the server's connection, as the server reports it; `None` if it could not
+    /// be read.
     pub(crate) tls_status: Option<&'a Table>,
 }
 

@@ -30,7 +30,7 @@ pub(crate) const ANSWERING: &str = "answer a first statement (a pooler may be fu
 pub(crate) const REPORTING_SETTINGS: &str = "report its settings";
 
 /// Builds the error for a connection on which the answer to an earlier statement is outstanding.
-/// The next statement could take that answer for its own.
+/// That answer would be taken for the answer to the next statement.
 pub(crate) fn unread_answer(address: &Address) -> Error {
     Error::disconnect_naming_server(format!(
         "{address} still owes the answer to an earlier statement; `connect-timeout=` allows more"
@@ -69,7 +69,8 @@ pub(crate) struct Service {
     passwords: Vec<Option<Secret>>,
     /// The passwords, to be removed from texts that the servers send.
     pub(crate) secrets: Secrets,
-    /// The reason why a password file was not read, if one should have been.
+    /// The reason why a password file is ignored, and a remedy; `None` if the file was read, or is
+    /// not needed.
     ignored: Option<String>,
     pub(crate) options: Options,
     pub(crate) tls: ClientTls,
@@ -122,7 +123,8 @@ impl AwaitedGreeting {
 }
 
 impl ServiceKind {
-    /// Checks a URL. Opens no connection, and reads none of the files that the URL names.
+    /// Checks a URL. Opens no connection, and reads none of the files that the URL names. `take`
+    /// receives the options that only this kind has.
     ///
     /// # Errors
     /// The problem with the URL.
@@ -159,7 +161,8 @@ impl ServiceKind {
         )))
     }
 
-    /// Reads a URL and the files that it names.
+    /// Reads a URL and the files that it names. `take` receives the options that only this kind
+    /// has.
     ///
     /// # Errors
     /// The problem with the URL or a file.
@@ -310,7 +313,7 @@ impl Service {
     ///
     /// # Errors
     /// Class `Disconnect` when the time is over. A server that has never sent anything by then may
-    /// be of a different kind, which waits for its client.
+    /// be of a different kind, which waits until its client has sent something.
     pub(crate) async fn await_greeting<T>(
         &self,
         rt: &Rt,

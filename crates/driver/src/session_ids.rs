@@ -9,8 +9,9 @@ use base::{Clock, Monotonic, Nanos, Stamp};
 
 use crate::table::Table;
 
-/// Time for which the id of an ended session is kept: a server may list a session for a moment
-/// after its client has left it, and the list itself takes time on a busy machine.
+/// Time for which the id of an ended session is kept. A server may list a session for a moment
+/// after its client has left it, and reading that list takes time on a busy machine. Older ids are
+/// removed when the next session ends.
 const ENDED_ID_LIFETIME: Nanos = Nanos::from_secs(5);
 
 /// Maximum number of ids of ended sessions that are kept, for jobs that open a connection per
@@ -27,7 +28,8 @@ pub struct SessionId(pub u64);
 pub struct ServerId(String);
 
 impl ServerId {
-    /// Builds the identity from a server's description of itself; `None` if that is empty.
+    /// Builds the identity from a server's description of itself; `None` if the description is
+    /// empty.
     pub fn of(description: &Table) -> Option<ServerId> {
         let values = description.rows.iter().flatten().map(|value| value.as_deref());
         let values: Vec<&str> = values.map(Option::unwrap_or_default).collect();

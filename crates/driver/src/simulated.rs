@@ -172,8 +172,8 @@ impl Drop for SimulatedConnection {
 /// Parses a statement's hints for the simulation, from a comment such as `/* sim: service=5ms
 /// rows=10 */`.
 ///
-/// The words are `service=D`, `rows=N`, `error=CODE` and `disconnect`; the server rejects a
-/// statement with any other word, such as `reject`.
+/// The words are `service=D`, `rows=N`, `error=CODE` and `disconnect`, each at most once; the
+/// server rejects a statement with any other word, such as `reject`.
 fn parse_hints(text: &str) -> Result<Hints, Error> {
     let mut hints = Hints::default();
     let Some((_, after)) = text.split_once("/* sim:") else {
@@ -183,8 +183,10 @@ fn parse_hints(text: &str) -> Result<Hints, Error> {
     for word in words.split_whitespace() {
         let (name, value) = word.split_once('=').unwrap_or((word, ""));
         let understood = match name {
-            "service" => parse_duration(value).map(|service| hints.service = Some(service)).is_ok(),
-            "rows" => parse_count(value).map(|rows| hints.rows = Some(rows)).is_ok(),
+            "service" => {
+                parse_duration(value).is_ok_and(|time| hints.service.replace(time).is_none())
+            }
+            "rows" => parse_count(value).is_ok_and(|rows| hints.rows.replace(rows).is_none()),
             "error" => !value.is_empty() && hints.error.replace(Code::new(value)).is_none(),
             "disconnect" => !std::mem::replace(&mut hints.disconnect, true),
             _ => false,
@@ -219,6 +221,16 @@ mod tests {
     fn invalid_hint_is_a_rejected_statement() {
         for text in ["/* sim: reject */", "/* sim: service=5 */", "/* sim: rows */"] {
             assert_eq!(parse_hints(text).unwrap_err().class(), Class::Statement, "{text}");
+        }
+    }
+
+    #[test]
+    fn repeated_hint_is_a_rejected_statement() {
+        for words in
+            ["service=5ms service=6ms", "rows=1 rows=1", "error=1 error=2", "disconnect disconnect"]
+        {
+            let error = parse_hints(&format!("/* sim: {words} */")).unwrap_err();
+            assert_eq!(error.class(), Class::Statement, "{words}");
         }
     }
 }

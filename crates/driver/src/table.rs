@@ -10,7 +10,8 @@ pub struct Table {
     pub columns: Vec<String>,
     /// The rows, with one value per column.
     pub rows: Vec<Vec<Option<String>>>,
-    /// True if rows are missing because the answer was too long.
+    /// True if rows or columns are missing because the answer was too long, or because all short
+    /// tables together took too much memory.
     pub is_cut: bool,
 }
 
@@ -55,6 +56,7 @@ const VALUE: usize = 48;
 #[derive(Debug, Default)]
 pub(crate) struct TableReader {
     table: Table,
+    /// Memory of the columns and rows so far, in bytes.
     weight: usize,
     /// The shared memory of short tables; `None` for a table that may be long.
     short: Option<ShortTables>,

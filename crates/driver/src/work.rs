@@ -81,8 +81,8 @@ pub struct Reply {
     /// D: time at which the last byte of the last answer was read.
     pub done: Stamp,
     /// Service time of each statement that was answered without an error, in order, without `Begin`
-    /// and `Commit`. If the statements were pipelined, each time begins when the transaction, or
-    /// the part of it in this request, is sent.
+    /// and `Commit`. If the statements were pipelined, each time begins when the steps of this
+    /// `Work` are sent: a whole transaction, or a part of one.
     pub statements: Vec<Nanos>,
     /// The statements of `statements` that returned or changed a row.
     pub with_rows: StatementSet,

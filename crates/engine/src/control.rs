@@ -130,7 +130,8 @@ impl<D: Driver> Control<'_, D> {
         if tables.is_some() || stop.is_requested() {
             return Ok(tables);
         }
-        std::mem::replace(connection, self.connect().await?).abandon();
+        let replacement = self.connect(|| stop.is_requested()).await?;
+        std::mem::replace(connection, replacement).abandon();
         Ok(Some(ExcerptTable::structures(loads)))
     }
 
@@ -147,7 +148,7 @@ impl<D: Driver> Control<'_, D> {
         self.report_settings(connection).await;
         let (now, later): (Vec<_>, Vec<_>) = (0..self.plan().setup.len())
             .partition(|&index| !is_deferred(&self.plan().setup[index], &self.plan().loads));
-        let setup = self.run_fixed(connection, "setup", &self.plan().setup, &now).await;
+        let setup = self.run_fixed(connection, "setup", &self.plan().setup, &now, 0).await;
         let interrupted = |reached: StatementProgress, setup_done, loaded| {
             Ok((PreparationOutcome::Interrupted { setup_done, loaded }, reached.answer_state()))
         };
@@ -165,7 +166,8 @@ impl<D: Driver> Control<'_, D> {
                 return interrupted(StatementProgress::StoppedBetween, true, loaded);
             }
         }
-        let indexed = self.run_fixed(connection, "setup", &self.plan().setup, &later).await;
+        let (all, done) = (&self.plan().setup, now.len());
+        let indexed = self.run_fixed(connection, "setup", all, &later, done).await;
         match indexed.map_err(after)? {
             StatementProgress::AllRan => {}
             reached => return interrupted(reached, true, loaded),
@@ -294,14 +296,17 @@ impl<D: Driver> Control<'_, D> {
             };
             let mut open = match connection.take() {
                 Some(open) => open,
-                None => match unless(self.connect(), self.rt, is_over).await {
-                    None => return,
-                    Some(Ok(open)) => open,
-                    Some(Err(failed)) => {
-                        self.context.listener.on_event(&RunEvent::TeardownFailed(failed));
-                        return self.report_skipped(index);
+                None => {
+                    let connected = self.connect(|| timeout.is_over(self.rt.now()));
+                    match unless(connected, self.rt, is_over).await {
+                        None => return,
+                        Some(Ok(open)) => open,
+                        Some(Err(failed)) => {
+                            self.context.listener.on_event(&RunEvent::TeardownFailed(failed));
+                            return self.report_skipped(index);
+                        }
                     }
-                },
+                }
             };
             let limit = timeout.time_left(self.rt.now());
             let answer = within(self.rt, limit, open.query_text(&statement.text));
@@ -373,8 +378,18 @@ impl<D: Driver> Control<'_, D> {
         self.context.drivers.of(JobTarget::Main)
     }
 
-    async fn connect(&self) -> Result<D::Connection, RunFailure> {
-        self.driver().connect(self.rt).await.map_err(|error| RunFailure::Unreachable(error.into()))
+    /// Connects to one of the main target's servers, in as many attempts as there are servers.
+    /// Makes no further attempt when `is_over` returns true. Returns the last error.
+    async fn connect(&self, is_over: impl Fn() -> bool) -> Result<D::Connection, RunFailure> {
+        let mut servers_left = self.driver().nodes().len();
+        loop {
+            servers_left = servers_left.saturating_sub(1);
+            match self.driver().connect(self.rt).await {
+                Ok(connection) => return Ok(connection),
+                Err(_) if servers_left > 0 && !is_over() => {}
+                Err(error) => return Err(RunFailure::Unreachable(error.into())),
+            }
+        }
     }
 
     /// Connects to the main target for the first time: to every server of the target.
@@ -392,18 +407,20 @@ impl<D: Driver> Control<'_, D> {
     }
 
     /// Runs the statements at `indexes` in order, until all have run or the user ends the run.
+    /// `before` is the number of statements that have run before.
     async fn run_fixed(
         &self,
         connection: &mut D::Connection,
         section: &str,
         statements: &[FixedStatement],
         indexes: &[usize],
+        before: usize,
     ) -> Result<StatementProgress, RunFailure> {
-        for &index in indexes {
+        for (done, &index) in (before..).zip(indexes) {
             if self.context.stop.is_requested() {
                 return Ok(StatementProgress::StoppedBetween);
             }
-            self.context.listener.on_event(&RunEvent::Setup { done: index, of: statements.len() });
+            self.context.listener.on_event(&RunEvent::Setup { done, of: statements.len() });
             let statement = &statements[index];
             let answer = self.query(connection, &statement.text);
             let Some(answer) = unless_ended(answer, self.rt, &self.context.stop).await else {

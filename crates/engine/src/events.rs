@@ -22,8 +22,8 @@ pub enum RunEvent<'a> {
     ServerStatistics(&'a Result<Vec<Count>, String>),
     /// A statement of `[setup]` is about to run.
     Setup {
-        /// The index of the statement in `[setup]`, from 0. Statements that create indexes after
-        /// the loads are skipped before the loads, and run last.
+        /// The number of statements that have already run. Statements that create indexes after the
+        /// loads run last.
         done: usize,
         /// The number of all statements.
         of: usize,

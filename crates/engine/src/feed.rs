@@ -266,9 +266,8 @@ impl InputFiles {
                 let text = format!("{file} {unusual_end}");
                 remarks.push(FileRemark { account, kind: EventKind::FileCutOff, text });
             }
-            let job_of_all = either.job();
-            if job_of_all.parts.len() > 1 && observations.is_exhausted.load(Ordering::Relaxed) {
-                let mix = job_of_all.name();
+            if either.is_part() && observations.is_exhausted.load(Ordering::Relaxed) {
+                let mix = either.job().name();
                 let text = format!("{file} has no more records, which ended the mix [{mix}]");
                 remarks.push(FileRemark { account, kind: EventKind::FileExhausted, text });
             }

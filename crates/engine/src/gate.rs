@@ -283,7 +283,8 @@ impl Gate {
         for position in 0..u64::from(batch) {
             let number = arrival.number * u64::from(batch) + position;
             let intended = zero + arrival.at;
-            // A request that came due while the queue was full waited; it was not noticed late.
+            // If a request came due while the queue was full, it counts as noticed on time: its
+            // delay is wait, not send lag.
             let noticed = if intended <= self.full_until { intended } else { now };
             let request = ledger.arrive(job, number, intended, noticed);
             let (request, part) = self.parts.assign(request, ledger);

@@ -211,7 +211,7 @@ struct LoadProgress {
     give_up: Vec<Timer>,
     /// Number of writers that have not ended.
     writers: Cell<u32>,
-    /// Number of writers that are not yet connected or refused.
+    /// Number of writers that are neither connected nor refused yet.
     opening: Cell<u32>,
     /// Error of a writer that got no connection; the other writers continue.
     refused: RefCell<Option<Error>>,

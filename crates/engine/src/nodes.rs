@@ -30,13 +30,13 @@ pub fn node_entries<D: Driver>(plan: &Plan, drivers: &Drivers<D>) -> Vec<NodeEnt
 }
 
 /// Returns the account of a job at the first server of its target; the accounts at the other
-/// servers follow in order. `accounts` are the [`node_entries`] of the plan. `None` if the target
+/// servers follow in order. `entries` are the [`node_entries`] of the plan. `None` if the target
 /// has only one server.
 pub(crate) fn first_node_entry(
     plan: &Plan,
-    accounts: &[NodeEntry],
+    entries: &[NodeEntry],
     job: JobId,
 ) -> Option<AccountId> {
-    let index = accounts.iter().position(|account| account.job == job)?;
+    let index = entries.iter().position(|entry| entry.job == job)?;
     Some(AccountId((plan.accounts().count() + index) as u16))
 }

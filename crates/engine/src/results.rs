@@ -3,6 +3,8 @@
 //! The files are opened just before the measured phase and closed when their jobs have ended. If a
 //! file cannot be written, the run ends and reports the file.
 
+use std::fs;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use archive::{FileHealth, ResultsFile, ResultsHandle, WriteFailure, WriteResult};
@@ -36,6 +38,8 @@ struct JobResultsFile {
     account: AccountId,
     section: String,
     path: String,
+    /// True if a job of the run reads the file, which is then a pipe.
+    feeds_job: bool,
     file: ResultsFile,
 }
 
@@ -71,7 +75,8 @@ impl Results {
             });
             let (file, handle) = made.map_err(|error| cannot_open(either, path, error))?;
             let section = either.name().to_owned();
-            files.push(JobResultsFile { account, section, path: path.clone(), file });
+            let feeds_job = feeds_job(plan, &options.files, path);
+            files.push(JobResultsFile { account, section, path: path.clone(), feeds_job, file });
             sinks.push(Some(handle));
         }
         Ok((Results { files, pace }, sinks))
@@ -90,11 +95,23 @@ impl Results {
     }
 }
 
+/// Returns true if a job of the plan reads the results file at this path.
+fn feeds_job(plan: &Plan, files: &confine::Files, path: &str) -> bool {
+    let written = fs::canonicalize(files.output(path)).ok();
+    let is_written = |feed: &str| fs::canonicalize(files.input(feed)).ok() == written;
+    let mut feeds = plan.jobs_and_parts().filter_map(|either| either.requests().feed.as_ref());
+    written.is_some() && feeds.any(|feed| is_written(&feed.file))
+}
+
 impl JobResultsFile {
     fn finish(self, stop: &Stop) -> Option<FileFault> {
-        let JobResultsFile { account, section, path, file } = self;
+        let JobResultsFile { account, section, path, feeds_job, file } = self;
         let WriteResult { bytes, lines, failure } = file.finish(|| !stop.is_at_once());
         let WriteFailure { at, cause } = failure?;
+        // The job that reads the pipe may end first, and needs no more rows then.
+        if feeds_job && cause.kind() == ErrorKind::BrokenPipe {
+            return None;
+        }
         let line = lines + 1;
         let text = format!(
             "the results file `{path}` of [{section}] could not be written: {cause}, in line \

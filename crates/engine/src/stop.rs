@@ -81,8 +81,8 @@ impl Stop {
             || self.0.parent.as_ref().is_some_and(Stop::is_at_once)
     }
 
-    /// Returns the reason why the run ends or has ended; [`EndKind::Completed`] if no end was
-    /// requested.
+    /// Returns the reason why the run ends or has ended: [`EndKind::InternalError`] after a panic,
+    /// and [`EndKind::Completed`] if no end that applies to this run was requested.
     pub fn reason(&self) -> EndKind {
         if self.has_panicked() {
             return EndKind::InternalError;

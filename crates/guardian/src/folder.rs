@@ -15,8 +15,8 @@ const MAX_NAMES: u32 = 1_000;
 /// Maximum number of attempts to remove a folder: other processes may write into it meanwhile.
 const MAX_REMOVALS: u32 = 10;
 
-/// A temporary folder that only its user can enter, removed with its content when it is dropped or
-/// this process ends.
+/// A temporary folder that only the current user can enter. It is removed with its content when
+/// this value is dropped or this process ends.
 #[derive(Debug)]
 pub struct TemporaryFolder {
     path: PathBuf,
@@ -29,14 +29,13 @@ impl TemporaryFolder {
     /// Creates a folder whose name begins with `prefix`.
     ///
     /// # Errors
-    /// The parent does not exist or is not writable.
+    /// The parent does not exist or is not writable, or the names that were tried are all taken.
     pub fn new(parent: &Path, prefix: &str) -> io::Result<TemporaryFolder> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let stem = parent.join(format!("{prefix}-{}-", std::process::id()));
+        let stem = stem(parent, prefix)?;
         // The guardian comes first: without one, the folder would stay if this process were killed
         // just after creating it.
-        let absolute = std::path::absolute(&stem);
-        let mut guardian = absolute.and_then(|stem| Guardian::of_numbered(&stem)).ok();
+        let mut guardian = Guardian::of_numbered(&stem).ok();
         let mut guard = |number: Option<u32>| {
             if let Some(guardian) = &mut guardian {
                 guardian.guard_folder(number);
@@ -70,6 +69,12 @@ impl Drop for TemporaryFolder {
         // A folder that cannot be removed is left to the guardian, which tries for longer.
         let _ = (0..MAX_REMOVALS).find(|_| fs::remove_dir_all(&self.path).is_ok());
     }
+}
+
+/// Returns the absolute path of this process's folders in `parent`, without their numbers. Other
+/// programs are given the path, and may work in another folder than this process.
+fn stem(parent: &Path, prefix: &str) -> io::Result<PathBuf> {
+    std::path::absolute(parent.join(format!("{prefix}-{}-", std::process::id())))
 }
 
 /// Returns the path of the folder with this number.
@@ -115,6 +120,12 @@ mod tests {
         }
         let second = TemporaryFolder::new(parent.path(), "a").expect("a folder");
         assert!(second.path().is_dir() && second.path() != first.path());
+    }
+
+    #[test]
+    fn folder_in_a_relative_parent_has_an_absolute_path() {
+        let here = std::env::current_dir().expect("a folder");
+        assert!(stem(Path::new("t"), "a").expect("a path").starts_with(here.join("t")));
     }
 
     /// Returns a value as soon as there is one, for at most a minute.

@@ -82,7 +82,7 @@ const EXIT_TIMEOUT_S: u32 = 5;
 /// The search path for the programs that the script needs.
 const SEARCH_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// A process that ends others and removes a folder when this process has ended.
+/// A process that ends the registered processes and removes a folder when this process has ended.
 ///
 /// Dropping it ends those processes and removes the folder at once, and waits until this is done.
 #[derive(Debug)]
@@ -133,8 +133,8 @@ impl Guardian {
     /// Sets the folder to remove: the folder whose path ends with this number, or no folder for
     /// `None`.
     ///
-    /// The shell receives the command even if this process is killed immediately afterwards: it is
-    /// already in the pipe.
+    /// The shell receives the command even if this process is killed immediately afterwards: the
+    /// command is already in the pipe.
     pub(crate) fn guard_folder(&mut self, number: Option<u32>) {
         self.send(format!("folder {}\n", number.map(|it| it.to_string()).unwrap_or_default()));
     }
@@ -183,7 +183,7 @@ mod tests {
 
     use super::*;
 
-    /// The second `sleep` outlives its parent and holds the output open.
+    /// If only the leader were ended, a `sleep` would outlive it and hold the output open.
     #[test]
     fn group_ends_with_its_guardian() {
         let mut command = Command::new("/bin/sh");

@@ -42,9 +42,9 @@ impl Access {
             let place = TemporaryFolder::new(&std::env::temp_dir(), "assay-login")?;
             let path = place.path().join("password");
             write(&path, &password_text(&login, dialect))?;
-            let place_of_socket = ServerEndpoint::of(&login, dialect);
-            host = Some(place_of_socket.host.into());
-            port = place_of_socket.port.map(|port| port.to_string().into());
+            let endpoint = ServerEndpoint::of(&login, dialect);
+            host = Some(endpoint.host.into());
+            port = endpoint.port.map(|port| port.to_string().into());
             // An empty file would hide the user's own password file from a program that connects to
             // another server.
             let has_password = !password_of(&login).is_empty();
@@ -143,7 +143,7 @@ fn password_text(login: &Login, dialect: Dialect) -> String {
     }
 }
 
-/// Writes a new file that only its user can read.
+/// Writes a new file that only the current user can read.
 fn write(path: &Path, text: &str) -> io::Result<()> {
     let mut options = File::options();
     options.write(true).create_new(true).mode(0o600).open(path)?.write_all(text.as_bytes())

@@ -24,7 +24,7 @@ use crate::stage::{OpenError, Stage, passwords};
 use crate::surroundings;
 use crate::target::{ResolvedTarget, SimulatedRun};
 
-/// The workload text of a record without jobs: it only observes.
+/// The workload text in the record of an observation, which has no jobs.
 const OBSERVE_WORKLOAD: &str = "[observe]\n";
 
 /// The subject of an observation.
@@ -45,22 +45,22 @@ pub struct AttachOrder {
     pub description: String,
     /// The database that the program is expected to use.
     pub target: Option<Target>,
-    /// Maximum duration of the observation.
+    /// Maximum duration of the observation; `None` for no limit.
     pub duration: Option<Nanos>,
     /// The hosts and processes to observe, and the sampling interval.
     pub observe: Observe,
     /// The path of the record.
     pub record: RecordPlace,
-    /// The command line, rebuilt from the parsed arguments.
+    /// The command line of Assay, rebuilt from the parsed arguments.
     pub command: String,
-    /// The version of the program.
+    /// The version of Assay.
     pub version: String,
-    /// The commit that the program was built from, if known.
+    /// The commit that Assay was built from, if known.
     pub commit: Option<String>,
     /// A request to end the observation; the program itself continues.
     pub stop: Stop,
-    /// Called with a warning as soon as an important component of the database cannot be observed,
-    /// once for each component.
+    /// Called with a warning if there is no target, and as soon as an important component of the
+    /// database cannot be observed, once for each component.
     pub warn: Box<dyn Fn(&str) + Send + Sync>,
 }
 
@@ -165,8 +165,8 @@ fn record_plan(observe: &Observe) -> Plan {
     Plan { observe: observe.clone(), ..plan }
 }
 
-/// Starts the program, observes it until it ends, and records the observations; `missing` is the
-/// reason why the database cannot be observed.
+/// Starts the program and records the observations until the program ends, the maximum duration has
+/// passed, or a stop is requested. `missing` is the reason why the database cannot be observed.
 fn watch(
     order: AttachOrder,
     main: Option<AnyDriver>,
@@ -175,7 +175,7 @@ fn watch(
 ) -> Result<AttachResult, AttachError> {
     let plan = record_plan(&order.observe);
     let recorder = order.record.create(&header(&order, &plan)).map_err(record_error_of)?;
-    let notes = recorder.notes();
+    let notes = recorder.facts();
     notes.hide(passwords(main.as_ref()));
     for (name, value) in surroundings::read(order.record.path(), reached) {
         notes.setting(name, value);
@@ -240,7 +240,7 @@ fn record_error_of(error: RecordError) -> AttachError {
     AttachError::Run(Error::Record(error))
 }
 
-/// The observed program, while it is running.
+/// The observed program, and its exit status once a started program has ended.
 struct Program {
     child: Option<Child>,
     number: Option<u32>,
@@ -289,6 +289,7 @@ impl Program {
         match (self.status, is_running) {
             (Some(status), _) => status.to_string(),
             (None, false) => "it ended".to_owned(),
+            (None, true) if self.number.is_none() => "no program was given".to_owned(),
             (None, true) => "it went on".to_owned(),
         }
     }
@@ -346,6 +347,14 @@ mod tests {
         }
         assert_eq!(program.status_text(), "exit status: 0");
         assert!(program.status().is_some_and(|status| status.success()));
+    }
+
+    #[test]
+    fn observation_without_a_program_has_no_end_of_a_program() {
+        let mut none = Program::start(Subject::NoProgram).expect("nothing to start");
+        assert_eq!(none.status_text(), "no program was given");
+        let mut running = Program::start(Subject::Process(std::process::id())).expect("a process");
+        assert_eq!(running.status_text(), "it went on");
     }
 
     #[test]

@@ -27,7 +27,8 @@ use crate::server_counters::server_counters;
 /// a row, except while the generator was stalled.
 const MAX_GAP: Interval = 86_400;
 
-/// The value of [`generator::SPIN`] for threads that spin instead of sleeping.
+/// The value of a fact that is true, such as [`generator::SPIN`] for threads that spin instead of
+/// sleeping.
 pub(crate) const YES: &str = "yes";
 
 /// Reads the evidence of a record.
@@ -158,7 +159,7 @@ fn find_warmup(archive: &Archive, run: &mut Evidence) -> Result<(), RecordError>
     let steps = 0..run.steps.len().saturating_sub(1);
     let mut completions = vec![0.0; steps.len()];
     let mut series = Vec::new();
-    let mut asks_evenly = false;
+    let mut has_constant_load = false;
     let jobs = run.plan.jobs_by_id().filter(|(_, job)| keeps_its_level(job, run.end()));
     let accounts: Vec<AccountId> = jobs.map(|(id, _)| run.plan.account_of(id)).collect();
     for account in accounts {
@@ -177,13 +178,13 @@ fn find_warmup(archive: &Archive, run: &mut Evidence) -> Result<(), RecordError>
             medians.push(times.quantile_ns("p50").unwrap_or_default() as f64);
             fewest = fewest.min(times.count);
         }
-        asks_evenly = true;
+        has_constant_load = true;
         // A job with too few requests in one of the steps has no series of medians.
         if fewest >= MIN_TIMES_FOR_MEDIAN {
             series.push(medians);
         }
     }
-    let all = series.iter().chain(asks_evenly.then_some(&completions));
+    let all = series.iter().chain(has_constant_load.then_some(&completions));
     run.warmup = analyze::end_of_warmup(all.map(Vec::as_slice));
     if let WarmupEnd::Found(SteadyStart { steps, .. }) = run.warmup {
         let first = run.steps.intervals(steps..steps).start;
@@ -192,8 +193,8 @@ fn find_warmup(archive: &Archive, run: &mut Evidence) -> Result<(), RecordError>
     Ok(())
 }
 
-/// Moves the start of the window to `warmup`. Does nothing if the window begins later anyway, or if
-/// `warmup` is after the end of the run.
+/// Moves the start of the window to the interval of `warmup`. Does nothing if the window begins
+/// later anyway, or if `warmup` is after the end of the run.
 fn begin_window_after(archive: &Archive, run: &mut Evidence, warmup: Nanos) {
     if warmup <= run.steps.warmup() || warmup >= run.end() {
         return;
@@ -223,8 +224,9 @@ fn plan(archive: &Archive) -> (Plan, Option<String>) {
 }
 
 /// Returns the time up to which the record of a killed run is complete. An interval has a gauge
-/// (its numbers of requests in flight and of open connections) once every lane has passed it. Rows
-/// of later intervals may exist without a gauge: faster lanes and late answers have added them.
+/// (its numbers of requests in flight, waiting requests and open connections) once every lane has
+/// passed it. Rows of later intervals may exist without a gauge: faster lanes and late answers have
+/// added them.
 fn complete_until(archive: &Archive) -> Result<Nanos, RecordError> {
     let mut last = None;
     for account in archive.accounts() {
@@ -412,7 +414,7 @@ impl Responses<'_> {
     }
 }
 
-/// The counts of a job's steps, and the requests that a killed run left open in them.
+/// The counts of the steps of an account, and the requests that a killed run left open in them.
 #[derive(Default)]
 pub(crate) struct StepCounts {
     pub(crate) steps: Vec<Step>,
@@ -477,8 +479,8 @@ fn check_gap(archive: &Archive, next: Interval, found: Interval) -> Result<(), R
 /// The requests that were open when a run was killed.
 ///
 /// They count as unsent. The time of each is its minimum age: from the end of its interval to the
-/// kill. Requests of the last interval have a minimum age of zero; they have no time here, because
-/// a zero would lower the quantiles.
+/// end of the evidence, which is that of the last complete interval. Requests of the last interval
+/// have a minimum age of zero; they have no time here, because a zero would lower the quantiles.
 #[derive(Default)]
 pub(crate) struct OpenAtKill(Vec<(Interval, Nanos, u64)>);
 

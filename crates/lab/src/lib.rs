@@ -1,8 +1,9 @@
-//! The laboratory: runs plans against targets and reads their records.
+//! The laboratory: runs plans against targets and reads the records of the runs.
 //!
 //! A [`Stage`] owns servers and drivers. [`run`](run()) runs one plan and leaves a record;
 //! [`run_on`] does so on a stage that several runs share, and [`load`] only fills the tables.
-//! [`evidence()`] reads a record for the analysis. [`attach`](attach()) observes another program.
+//! [`experiment`] executes the runs of an experiment or of a capacity search. [`evidence()`] reads
+//! a record for the analysis. [`attach`](attach()) observes another program.
 //! [`comparison`] reads runs that are to be compared. [`examine`] checks machine and server before
 //! a run. [`selftest`] checks that the program measures correctly, and [`calibrate`] measures the
 //! cost of the load generator on this machine. Only this crate chooses the driver of a target.

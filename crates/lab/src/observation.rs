@@ -22,8 +22,8 @@ use crate::target::ResolvedTarget;
 const SQLITE: &str = "sqlite";
 
 /// Returns the scope of the observation of a run: this machine, this process, the processes that
-/// the workload file names, and those of the main target. The processes of named targets on this
-/// machine are not observed; they are known so as not to count as other programs.
+/// the workload file names, and those of the main target. The scope also lists the processes of
+/// named targets on this machine; they are not observed, and must not count as other programs.
 pub(crate) fn scope(plan: &Plan, reached: &[ResolvedTarget]) -> Scope {
     let Observe { every, processes, .. } = &plan.observe;
     let main = reached.iter().filter(|reached| reached.name.is_none());
@@ -55,7 +55,7 @@ pub(crate) fn scope(plan: &Plan, reached: &[ResolvedTarget]) -> Scope {
 /// the live view.
 #[derive(Clone)]
 pub(crate) struct ObservationSink {
-    notes: RecordFacts,
+    facts: RecordFacts,
     live: LiveView,
     busiest: Arc<Mutex<Busiest>>,
     /// While a table is being filled, before time zero: the name of the table, and the time from
@@ -70,8 +70,8 @@ pub(crate) type MissingListener = Arc<dyn Fn(&str, &str) + Send + Sync>;
 
 impl ObservationSink {
     pub(crate) fn of(recorder: &Recorder) -> ObservationSink {
-        let (notes, live) = (recorder.notes(), recorder.live());
-        ObservationSink { notes, live, busiest: Arc::default(), load: None, warn: None }
+        let (facts, live) = (recorder.facts(), recorder.live());
+        ObservationSink { facts, live, busiest: Arc::default(), load: None, warn: None }
     }
 
     /// Returns a sink for the load of a table that began `elapsed` ago.
@@ -104,12 +104,12 @@ impl ObservationSink {
                 // The component may still be observed during the run itself.
                 Some((table, _)) => format!("{LOAD_MISSING}{table}.{what}"),
             };
-            self.notes.setting(name, why);
+            self.facts.setting(name, why);
         }
         match &self.load {
             _ if readings.is_empty() => {}
-            None => self.notes.readings(at, readings),
-            Some((table, elapsed)) => self.notes.load_readings(table, *elapsed + at, readings),
+            None => self.facts.readings(at, readings),
+            Some((table, elapsed)) => self.facts.load_readings(table, *elapsed + at, readings),
         }
     }
 }
@@ -161,8 +161,9 @@ fn remote_host(host: &workload::RemoteHost) -> RemoteHost {
 pub(crate) type DatabaseWatchStarter =
     Box<dyn Fn(Stamp, &ObservationSink) -> Option<DatabaseWatch> + Send>;
 
-/// Returns a function that starts to observe the main target; `None` if this observation is
-/// switched off, or the target is not a database. Reports missing components to `observations`.
+/// Returns a function that starts to observe the main target. Returns `None` if this observation is
+/// switched off, if the target is not a database, or if its URL names several servers. The last
+/// case is reported to `observations`.
 pub(crate) fn database_watch_starter(
     plan: &Plan,
     main: Option<&AnyDriver>,

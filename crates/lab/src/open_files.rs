@@ -75,15 +75,15 @@ pub(crate) fn raise_file_limit(
         let requests = either.requests();
         [requests.feed.is_some(), requests.results.is_some()]
     });
-    let beside =
+    let other_files =
         open_now() + OTHER_FILES + threads + files.filter(|is_open| *is_open).count() as u64;
     let limit = getrlimit(Resource::Nofile);
-    let (needed, allowed) = (beside + begins.files, limit.maximum.unwrap_or(u64::MAX));
+    let (needed, allowed) = (other_files + begins.files, limit.maximum.unwrap_or(u64::MAX));
     if needed > allowed {
         return Err(TooManyFiles { connections: begins.connections, needed, allowed });
     }
     let at_most = ConnectionCount::of(plan, drivers, |id| connections_at_most(plan, plan.job(id)));
-    if limit.current.is_some_and(|current| current < beside + at_most.files) {
+    if limit.current.is_some_and(|current| current < other_files + at_most.files) {
         // If the limit cannot be raised, the old one applies, and the run reports when it is
         // reached.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
@@ -106,17 +106,17 @@ impl ConnectionCount {
         drivers: &Drivers<AnyDriver>,
         of_job: impl Fn(JobId) -> u32,
     ) -> ConnectionCount {
-        let crowd = |connections: u32, driver: &AnyDriver| ConnectionCount {
+        let count_of = |connections: u32, driver: &AnyDriver| ConnectionCount {
             files: u64::from(connections) * u64::from(driver.files()),
             connections: connections.into(),
         };
-        let jobs = plan.jobs_by_id().map(|(id, job)| crowd(of_job(id), drivers.of(job.target)));
+        let jobs = plan.jobs_by_id().map(|(id, job)| count_of(of_job(id), drivers.of(job.target)));
         let jobs = jobs.fold(ConnectionCount::default(), |all, job| ConnectionCount {
             files: all.files + job.files,
             connections: all.connections + job.connections,
         });
         let loads = plan.loads.iter();
-        let writers = loads.filter_map(|load| Some(crowd(load.writers, drivers.main.as_ref()?)));
+        let writers = loads.filter_map(|load| Some(count_of(load.writers, drivers.main.as_ref()?)));
         writers.fold(jobs, ConnectionCount::max)
     }
 }

@@ -6,7 +6,7 @@ use base::{Clock, Nanos, Stamp};
 use engine::Stop;
 use rt::run_real;
 
-/// Interval at which a wait checks whether it has ended.
+/// Interval at which a wait checks its condition and the request to stop.
 const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
 /// Waits while `continues` returns true for the current time, until a stop is requested.

@@ -1,4 +1,4 @@
-//! Reading of the server's own statistics, and of the corresponding counts of the client, from a
+//! Reads the server's own statistics, and the corresponding counts of the load generator, from a
 //! record.
 
 use analyze::{JobAnswers, Observed, ServerCounters};

@@ -29,7 +29,7 @@ use crate::target::{ResolvedTarget, SimulatedRun, TargetProblem, check_used_targ
 pub struct Stage {
     targets: PerTarget<OpenTarget>,
     resolved_targets: Vec<ResolvedTarget>,
-    /// The password file for the programs that the jobs run, if there are any.
+    /// The password file for the programs that the jobs run, if they run any.
     _access: Option<Access>,
     /// The private servers; dropped after the drivers that use them.
     _servers: Vec<testbed::Server>,
@@ -38,9 +38,10 @@ pub struct Stage {
 /// A reason why a stage cannot be opened.
 #[derive(Debug)]
 pub enum OpenError {
-    /// A database that cannot be opened.
+    /// A database cannot be reached or opened.
     Unreachable(Unreachable),
-    /// A plan or a URL that requests something impossible.
+    /// The plan or a URL requests something impossible, a private server cannot be started, or a
+    /// program of the plan cannot be prepared.
     Refused(Error),
 }
 
@@ -172,7 +173,7 @@ impl Stage {
     /// requested first.
     ///
     /// # Errors
-    /// The server cannot be reached.
+    /// The server cannot be reached, or does not answer within the plan's `setup-timeout`.
     pub(crate) fn settings(
         &self,
         plan: &Plan,

@@ -13,7 +13,7 @@ use workload::{Job, JobTarget, NamedTarget, Plan};
 
 use crate::virtual_time::takes_no_time;
 
-/// The seed of simulated servers, and the position of the run among several.
+/// The seed of simulated servers, and the position of the run among several runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimulatedRun {
     /// The seed of the servers.
@@ -29,7 +29,7 @@ impl SimulatedRun {
     }
 }
 
-/// A reason why there is no driver for a target.
+/// A reason why a target cannot be used.
 #[derive(Debug)]
 pub enum TargetProblem {
     /// The private server that the URL requests is impossible, or cannot be started.
@@ -46,7 +46,8 @@ pub enum TargetProblem {
     },
     /// The options do not describe a simulated server.
     Simulation(sim::ConfigError),
-    /// The URL has an option that the database does not support.
+    /// The driver cannot use the URL as written: for example, an option is unknown, or a file that
+    /// it names cannot be read.
     Database(driver::Error),
     /// A named target has a problem.
     Of(String, Box<TargetProblem>),
@@ -136,7 +137,8 @@ fn has_no_clock(plan: &Plan, job: &Job, main: &Target) -> bool {
     simulation(target).is_ok_and(|config| takes_no_time(job, config.as_ref()))
 }
 
-/// Checks the targets that are used, as [`check_targets`] does.
+/// Checks the targets for which `is_used` returns true, as [`check_target`] does. In virtual time,
+/// programs are refused.
 pub(crate) fn check_used_targets(
     plan: &Plan,
     main: &Target,

@@ -9,7 +9,7 @@ use record::{BucketCount, Interval, Kind};
 
 use crate::evidence::read_open_at_kill;
 
-/// Reads the times and errors of every job of a run, and of every part of a job, in the order of
+/// Reads the times and errors of every job of a run, and of every part of a mix, in the order of
 /// their [`AccountId`]s. `evidence` comes from the same record.
 ///
 /// # Errors

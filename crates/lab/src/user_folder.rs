@@ -16,7 +16,7 @@ pub enum UserFolder {
 
 impl UserFolder {
     /// Returns the path of this folder, from environment variables. A variable with a relative path
-    /// is ignored. `None` if neither the variable of the folder nor `HOME` is set.
+    /// is ignored. `None` if neither the variable of the folder nor `HOME` has an absolute path.
     pub fn path(self, variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
         let (name, below_home) = match self {
             UserFolder::State => ("XDG_STATE_HOME", ".local/state"),

@@ -10,7 +10,7 @@ use workload::{Job, Pacing, Piece, Reconnect, Statement};
 /// then sends at most a million requests per second of the run.
 const MIN_REQUEST_TIME: Nanos = Nanos::from_micros(1);
 
-/// Returns true if a closed job has no limit on its length, and its clients neither pause nor wait
+/// Returns true if a job has no fixed number of requests, and its clients neither pause nor wait
 /// for an answer. Without a `config`, the target is the null driver, which answers at once.
 pub(crate) fn takes_no_time(job: &Job, config: Option<&Config>) -> bool {
     let is_served = config.is_some_and(|config| takes_time(job, config));
@@ -34,7 +34,7 @@ fn pauses(job: &Job) -> bool {
 /// Returns true if requests to a simulated server take time.
 fn takes_time(job: &Job, config: &Config) -> bool {
     let connects = job.reconnect == Reconnect::PerTransaction && config.connect >= MIN_REQUEST_TIME;
-    // If the number of requests at the server is limited, a request beyond the limit takes time
+    // If the server accepts a limited number of requests per second, a further request takes time
     // until it is refused.
     let is_limited = config.limit.is_some();
     let mut statements = job.sections().flat_map(|requests| &requests.statements);

@@ -38,7 +38,8 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// Connects to a server, without TLS. `memory` is for received bytes.
+    /// Connects to a server, without TLS. The receive buffer takes its space from `memory`, which
+    /// the connections of a driver share.
     ///
     /// # Errors
     /// Class `Disconnect`; `TooManyConnections` if this process may not open more files.
@@ -52,8 +53,8 @@ impl Channel {
         Ok(Channel::new(socket, address.clone(), memory.clone()))
     }
 
-    /// Creates a channel over a socket, without TLS. `address` names the other end in messages;
-    /// `memory` is for received bytes.
+    /// Creates a channel over a socket, without TLS. `address` names the other end in messages. The
+    /// receive buffer takes its space from `memory`, which several channels may share.
     pub fn new(socket: Socket, address: Address, memory: ReceiveMemory) -> Channel {
         Channel {
             socket,
@@ -188,9 +189,9 @@ impl Channel {
     /// Waits until there is more [to read](Channel::unread).
     ///
     /// # Errors
-    /// Class `Disconnect` at the end of the stream, if the connection is lost, or if the unread
-    /// bytes of all connections exceed [`ReceiveMemory::LIMIT`]; class `Statement` if the server
-    /// refuses TLS after the handshake.
+    /// Class `Disconnect` at the end of the stream, if the connection is lost, or if the receive
+    /// buffers of all connections would exceed [`ReceiveMemory::LIMIT`]; class `Statement` if the
+    /// server refuses TLS after the handshake.
     #[inline]
     pub async fn receive(&mut self) -> Result<(), Error> {
         poll_fn(|context| self.poll_receive(context)).await

@@ -9,7 +9,8 @@ enum Counterpart {
     Tls,
     /// Assay's option `tls`, on or off by a boolean value.
     TlsSwitch,
-    /// Assay's option with this name. The value is a number of this unit.
+    /// Assay's option with this name. The other client's value is a number without a unit; the
+    /// second text is this unit.
     Duration(&'static str, &'static str),
     /// Advice, for an option that corresponds to none of Assay's.
     Advice(&'static str),

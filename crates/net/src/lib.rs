@@ -18,7 +18,7 @@
 //! * [`Options`]: the options of a URL that all networked servers have.
 //! * [`find_password`]: the password of a login whose URL contains none.
 //! * [`ClientTls`], [`ServerTls`]: the TLS set-up of either role.
-//! * [`ReceiveMemory`]: the limit of the bytes that all connections of a driver hold unread.
+//! * [`ReceiveMemory`]: the memory that the receive buffers of a driver's connections share.
 //! * [`CancelService`]: a thread that cancels abandoned statements.
 
 mod address;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const INITIAL_SIZE: usize = 16 << 10;
 
 /// Size, in bytes, up to which a receive buffer grows because much data arrives. Only a message
-/// that must be buffered whole makes it larger.
+/// that must be buffered whole makes the buffer larger.
 pub(crate) const MAX_KEPT_SIZE: usize = 64 << 10;
 
 /// The memory of the receive buffers of a driver's connections: the bytes taken beyond the initial
@@ -167,7 +167,7 @@ mod tests {
     /// Length of a long message, in bytes.
     const LONG: usize = 15 << 20;
 
-    /// Receives up to `length` bytes of a message. Returns false if there is too little memory.
+    /// Receives a message of `length` bytes. Returns false if there is too little memory.
     fn receive(buffer: &mut ReceiveBuffer, length: usize) -> bool {
         while buffer.unread().len() < length {
             buffer.make_room(length);

@@ -21,7 +21,8 @@ pub enum Host {
     /// All hosts, until one accepts the connection. `within` is divided equally among them, so a
     /// host that does not answer leaves time for the others.
     Any {
-        /// The time limit for all hosts together. It does not apply to a Unix domain socket.
+        /// The time limit for all hosts together. It applies neither to the lookup of the name nor
+        /// to a Unix domain socket.
         within: Nanos,
     },
     /// Only this host, because the connection concerns a session there.

@@ -12,6 +12,9 @@ pub(crate) const LONGEST_NAME: usize = 1_000;
 /// Maximum number of series of a database, or of another machine. A busy server has a few hundred.
 pub(crate) const MOST_SERIES: usize = 10_000;
 
+/// Maximum number of missing items that an observer reports. A large machine has a few dozen.
+const MOST_REPORTED_MISSING: usize = 1_000;
+
 /// Readings of one sampling round, and the metrics that could not be read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {
@@ -65,14 +68,32 @@ impl Sample {
     }
 }
 
-/// Names that have already been reported as missing. Each name is reported only once.
+/// Names that have already been reported as missing. Each name is reported only once. Some names
+/// come from servers and from other machines, so their number is limited.
 #[derive(Debug, Default)]
-pub(crate) struct ReportedMissing(BTreeSet<String>);
+pub(crate) struct ReportedMissing {
+    names: BTreeSet<String>,
+    /// True if the omission of further names has been reported.
+    is_cut: bool,
+}
 
 impl ReportedMissing {
-    /// Removes from a sample the missing items that were reported before.
+    /// Removes from a sample the missing items that were reported before, and all others once there
+    /// are [`MOST_REPORTED_MISSING`]. The first removal of another one is reported in the sample as
+    /// missing data.
     pub(crate) fn keep_new(&mut self, sample: &mut Sample) {
-        sample.missing.retain(|missing| self.0.insert(missing.what.clone()));
+        let (names, mut has_more) = (&mut self.names, false);
+        sample.missing.retain(|missing| {
+            let is_new = !names.contains(&missing.what);
+            let has_room = names.len() < MOST_REPORTED_MISSING;
+            has_more |= is_new && !has_room;
+            is_new && has_room && names.insert(missing.what.clone())
+        });
+        if has_more && !self.is_cut {
+            self.is_cut = true;
+            let why = format!("only the first {MOST_REPORTED_MISSING} missing items are reported");
+            sample.missing("further missing data", why);
+        }
     }
 }
 
@@ -126,6 +147,22 @@ mod tests {
         let mut second = take_sample();
         known.keep_new(&mut second);
         assert_eq!(second.missing, []);
+    }
+
+    #[test]
+    fn names_of_missing_data_are_limited_in_number() {
+        let mut known = ReportedMissing::default();
+        let mut report = |numbers: std::ops::Range<usize>| {
+            let mut sample = Sample::default();
+            numbers.for_each(|number| sample.missing(format!("disk {number}"), "no permission"));
+            known.keep_new(&mut sample);
+            let last = sample.missing.last().map(|missing| missing.what.clone());
+            (sample.missing.len(), last.unwrap_or_default())
+        };
+        assert_eq!(report(0..MOST_REPORTED_MISSING - 1).0, MOST_REPORTED_MISSING - 1);
+        let cut = "further missing data".to_owned();
+        assert_eq!(report(0..MOST_REPORTED_MISSING + 7), (2, cut));
+        assert_eq!(report(0..2 * MOST_REPORTED_MISSING), (0, String::new()));
     }
 
     #[test]

@@ -174,8 +174,8 @@ pub enum EventKind {
     OutageEnded,
     /// The target accepts fewer connections than requested.
     ConnectionLimit,
-    /// The queue of a job became full for the first time: arrivals are rejected, or the run ends
-    /// (`on-queue-full = stop`).
+    /// A request of a job was rejected for the first time because the queue was full. With
+    /// `on-queue-full = stop`, the run ends.
     QueueFull,
     /// An error code occurred for the first time in a job or part, on one lane. The text of the
     /// event is the message of the error.
@@ -191,7 +191,7 @@ pub enum EventKind {
     FileFailed,
     /// An input that was read from a pipe ended within a line or within a request.
     FileCutOff,
-    /// The input file of one of several parts of a mix was exhausted, which ended the mix.
+    /// The input file of a part of a mix was exhausted, which ended the mix.
     FileExhausted,
     /// The op-log lacks some requests of the run.
     OpLogIncomplete,

@@ -208,7 +208,7 @@ pub enum EndKind {
     RecorderFailed,
     /// A file of the workload could no longer be read or written.
     FileFailed,
-    /// A queue with `on-queue-full = stop` was full.
+    /// A request was rejected because a queue with `on-queue-full = stop` was full.
     QueueFull,
     /// A panic: a bug in Assay.
     InternalError,

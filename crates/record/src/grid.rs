@@ -12,7 +12,7 @@ pub struct Grid {
     warmup: Nanos,
     /// Number of intervals per histogram row. It is 0 for a run of unknown length, whose rows
     /// become longer as the run continues.
-    row_seconds: u32,
+    intervals_per_row: u32,
 }
 
 /// The number of an interval, counted from 0 at time zero.
@@ -30,12 +30,12 @@ impl Grid {
     /// continues until it is interrupted.
     pub fn new(warmup: Nanos, duration: Option<Nanos>) -> Grid {
         let pad = (SECOND - warmup.0 % SECOND) % SECOND;
-        let row_seconds = duration.map_or(0, |duration| {
+        let intervals_per_row = duration.map_or(0, |duration| {
             let seconds = duration.0.div_ceil(SECOND);
             let longer = seconds.div_ceil(ROWS_OF_ONE_SECOND.into()).max(1);
             u32::try_from(longer).unwrap_or(u32::MAX)
         });
-        Grid { pad, warmup, row_seconds }
+        Grid { pad, warmup, intervals_per_row }
     }
 
     /// Returns the warm-up of the run.
@@ -69,7 +69,7 @@ impl Grid {
     pub fn row(&self, interval: Interval) -> Interval {
         let first = self.first_of_window();
         if interval < first {
-            let length = self.row_seconds.max(1);
+            let length = self.intervals_per_row.max(1);
             let rows_before = (first - interval).div_ceil(length);
             return first.saturating_sub(rows_before.saturating_mul(length));
         }
@@ -81,7 +81,7 @@ impl Grid {
     pub fn next_row(&self, interval: Interval) -> Interval {
         let first = self.first_of_window();
         if interval < first {
-            let length = self.row_seconds.max(1);
+            let length = self.intervals_per_row.max(1);
             return first - (first - interval - 1) / length * length;
         }
         self.row(interval).saturating_add(self.intervals_in_row(interval - first))
@@ -95,7 +95,7 @@ impl Grid {
     /// Returns the length, in intervals, of the histogram row that contains the interval
     /// `into_window` intervals after the first interval of the window.
     fn intervals_in_row(&self, into_window: u32) -> u32 {
-        match (self.row_seconds, into_window / ROWS_OF_ONE_SECOND) {
+        match (self.intervals_per_row, into_window / ROWS_OF_ONE_SECOND) {
             // If the end is not known, rows are 1 s long in the first two hours of the window, 2 s
             // until four hours, 4 s until eight hours, and so on.
             (0, 0) => 1,

@@ -9,8 +9,8 @@ pub const LONGEST_KEPT_TEXT: u64 = 1_000_000;
 /// input of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputFile {
-    /// The path relative to the folder of the workload or experiment file; absolute if the file is
-    /// outside that folder.
+    /// The path relative to the folder of the workload or experiment file. The path of a file
+    /// outside that folder begins with `..` or is absolute.
     pub path: String,
     /// Size of the file, in bytes.
     pub bytes: u64,

@@ -130,7 +130,7 @@ impl MemoryOutlet {
     }
 }
 
-/// A clone is the outlet of another lane to the same totals. The memory that was returned to the
+/// A clone is an outlet for another lane, with the same totals. The memory that was returned to the
 /// first lane is not shared.
 impl Clone for MemoryOutlet {
     fn clone(&self) -> MemoryOutlet {

@@ -36,7 +36,7 @@ pub enum TestGroup {
     Validity,
     /// A declared metric was compared.
     Comparison,
-    /// A bet on a change was held.
+    /// A bet on a change held.
     Bet,
     /// An SLO of a job was met.
     Slo,
@@ -86,7 +86,8 @@ impl TestResult {
 }
 
 impl TestSuite {
-    /// Returns the test cases of a single run: one for how it ended, then its checks and its SLOs.
+    /// Returns the test cases of a single run: one for its end, then its checks and its SLOs. A
+    /// check that is SUSPECT is an error if `is_strict`.
     pub fn of_page(page: &Page, is_strict: bool) -> TestSuite {
         let mut cases = vec![case_of_end(page)];
         cases.extend(page.verdict.checks.iter().map(|check| of_check(check, is_strict)));

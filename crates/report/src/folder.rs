@@ -53,7 +53,7 @@ pub struct RefusalView {
     pub list: String,
 }
 
-/// A page of a record to which a link leads.
+/// A page of a record, as the destination of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkedPage {
     /// First segment of the page's address below the list.
@@ -93,7 +93,7 @@ pub struct FolderRow {
     pub started: Option<WallTime>,
     /// Label that the user gave the record.
     pub label: Option<String>,
-    /// State.
+    /// State of the file; for a record, its verdict if it has one.
     pub state: RowState,
     /// Answer in sentences, or the reason why there is none.
     pub headline: String,
@@ -106,7 +106,8 @@ pub struct FolderRow {
 pub enum RowState {
     /// A record with a verdict.
     Judged(Status),
-    /// A record of something that has no verdict: a load of tables, or an observation.
+    /// A record that has no verdict: of a load of tables, or of an observation, to which no check
+    /// objects.
     Unjudged,
     /// A record whose run or experiment did not reach its end, or is still in progress.
     Unfinished,

@@ -3,7 +3,8 @@
 //! A [`View`] is a run with its judgement and summary. [`Page::of`] decides the content of the
 //! report; [`text()`] formats the part of the page that fits a screen, [`full_text()`] the whole
 //! page, [`markdown()`] the page for pull requests, and [`json()`] the page for programs. A
-//! [`TestSuite`] presents the same content as test cases, which [`junit()`] formats. A
+//! [`TestSuite`] presents the same content as test cases, which [`junit()`] formats. An
+//! [`ExperimentView`] and a [`ComparisonView`] have formatting functions of their own. A
 //! [`HistoryView`] has the changes of metrics over many runs, and a [`FolderView`] the records of a
 //! folder, which [`folder_html`] formats. [`environment()`] describes the environment of a run, and
 //! [`diagnosis()`] the problems that would spoil a run. All are functions from data to text: they

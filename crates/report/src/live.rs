@@ -5,7 +5,7 @@
 pub struct LiveRunView {
     /// Workload and target.
     pub title: String,
-    /// Phase of the run.
+    /// Phase of the run in words, such as `measuring, 00:10 of 01:00`.
     pub phase: String,
     /// Progress from 0 to 1, if it is known.
     pub progress: Option<f64>,

@@ -39,12 +39,13 @@ fn blanks(text: &str) -> impl Iterator<Item = usize> {
     text.match_indices(' ').map(|(at, _)| at)
 }
 
-/// Returns true if the blank at this place of a text is within a number.
+/// Returns true if no line may break at the blank at this position, in bytes.
 fn is_inner(text: &str, at: usize) -> bool {
     is_within_number(&text[..at], &text[at + 1..])
 }
 
-/// Returns true if a blank between these texts is within a number.
+/// Returns true if a blank between these texts separates a number from its unit, or belongs to an
+/// interval.
 fn is_within_number(before: &str, after: &str) -> bool {
     let begins_number = |text: &str| {
         let digits = text.trim_start_matches(['+', '−', '-']);

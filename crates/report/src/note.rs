@@ -16,7 +16,8 @@ pub(crate) fn latest_notes(notes: &[Note], most: usize) -> Vec<String> {
     earlier.into_iter().chain(latest).collect()
 }
 
-/// Divides notes, the oldest first, into the earlier ones and the latest ones, at most `most`.
+/// Divides notes, the oldest first, into the earlier ones and the latest ones; the latest are at
+/// most `most`.
 pub(crate) fn split_latest(notes: &[Note], most: usize) -> (&[Note], &[Note]) {
     notes.split_at(notes.len().saturating_sub(most))
 }

@@ -13,8 +13,8 @@ pub enum SparklineBottom {
 }
 
 /// Draws values as bars. If there are more than `widest` values, each bar is the mean of
-/// neighbouring ones. If all values are equal and the least is the bottom, the bars have half of
-/// the height. A value that is not finite counts as missing; a bar with only missing values is
+/// neighbouring ones. If all values are equal and the bottom is the least of them, the bars have
+/// half the height. A value that is not finite counts as missing; a bar with only missing values is
 /// blank.
 pub fn sparkline(values: &[f64], bottom: SparklineBottom, widest: usize) -> String {
     let width = values.len().min(widest);

@@ -84,7 +84,7 @@ pub struct RunDetails {
     pub record: PathBuf,
     /// Number of the run in the record of an experiment; `None` if the record has only this run.
     pub run: Option<u32>,
-    /// Main target in words, without its password; empty if the plan does not use it.
+    /// URL of the main target, without its password; empty if the plan does not use it.
     pub target: String,
     /// Name of the workload file.
     pub workload: String,
@@ -94,7 +94,7 @@ pub struct RunDetails {
     pub version: String,
     /// Commit from which the program was built, if that is known.
     pub commit: Option<String>,
-    /// Plan in words.
+    /// Plan as text, in the form that `assay check` prints.
     pub plan: String,
     /// Start time of the run.
     pub started: WallTime,
@@ -104,7 +104,7 @@ pub struct RunDetails {
     pub is_virtual: bool,
     /// Number of lanes in the measured phase, each a thread.
     pub threads: u16,
-    /// End of the run; `None` if it was killed.
+    /// End of the run; `None` if the run was killed, or is still running.
     pub ended: Option<End>,
     /// Report of the op-log, if there was one.
     pub op_log: Option<OpLogReport>,
@@ -189,12 +189,12 @@ impl RunDetails {
         name.to_string_lossy().into_owned()
     }
 
-    /// Returns the main target for people, in more detail than its URL in the record.
+    /// Returns the URL of the main target for people; a temporary database is marked as such.
     pub(crate) fn target_in_words(&self) -> String {
         Target::parse(&self.target).map_or_else(|_| self.target.clone(), |url| url.display_url())
     }
 
-    /// Returns the workload and the target in words, the title of the run.
+    /// Returns the title of the run: the workload and its target.
     pub fn title(&self) -> String {
         let target = self.target_in_words();
         match target.is_empty() {

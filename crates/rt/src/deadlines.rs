@@ -1,8 +1,8 @@
-//! The heap of deadlines that both executors share.
+//! The heap of deadlines, which is the same type in both executors.
 //!
 //! A timer is a slot with a current deadline. Moving a deadline *later* is one store: the heap
 //! keeps the earlier entry, which is pushed again at the true deadline when it reaches the top.
-//! This makes a request's timeout cheap: its deadline is nearly always moved before it is reached.
+//! This makes the timeouts of requests cheap: a deadline is nearly always moved before it passes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -64,6 +64,8 @@ impl Deadlines {
         self.free.push(slot);
     }
 
+    /// Sets the deadline of a timer, and cancels a firing that was not polled yet.
+    /// [`Stamp::NEVER`] disarms the timer.
     pub(crate) fn arm(&mut self, slot: SlotIndex, at: Stamp) {
         let timer = &mut self.slots[slot as usize];
         timer.deadline = at;

@@ -1,11 +1,11 @@
 //! A single-threaded async runtime, in real and in virtual time.
 //!
-//! Two executors share one heap of deadlines ([`Timer`]). [`run_virtual`] is a discrete-event
-//! simulator: when no task is ready, the clock jumps to the earliest deadline. An hour of load
-//! takes seconds, and the same program gives the same result to the last bit. [`run_real`] runs the
-//! same futures on the machine's clock, with drivers' sockets ([`ReadyFd`]) and one kernel timer
-//! per thread. Tasks, their queue and their order are the same in both ([`tasks`]); the futures do
-//! not know which executor runs them, since both pass them an [`Rt`].
+//! Two executors keep their deadlines ([`Timer`]) in the same kind of heap. [`run_virtual`] is a
+//! discrete-event simulator: when no task is ready, the clock jumps to the earliest deadline. An
+//! hour of load takes seconds, and the same program gives the same result to the last bit.
+//! [`run_real`] runs the same futures on the machine's clock, with drivers' sockets ([`ReadyFd`])
+//! and one kernel timer per thread. Tasks, their queue and their order are the same in both
+//! ([`tasks`]); the futures need not know which executor runs them, since both pass an [`Rt`].
 //!
 //! Only this crate advances time. All other code waits on a [`Timer`], a [`Slot`] or a driver's own
 //! I/O.

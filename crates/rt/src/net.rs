@@ -20,8 +20,8 @@ const NO_ROOM: Nanos = Nanos::from_millis(1);
 
 const FLAGS: SocketFlags = SocketFlags::NONBLOCK.union(SocketFlags::CLOEXEC);
 
-/// Connects to an address. Sets `TCP_NODELAY`: a request is one write and must not wait for the
-/// next.
+/// Connects to an address. Sets `TCP_NODELAY`: a request is one write, which must not wait for
+/// further bytes or for the acknowledgement of earlier ones.
 ///
 /// # Errors
 /// The connection is refused, the address is unreachable, or this process has reached its limit of
@@ -49,11 +49,12 @@ where
     Ok(socket)
 }
 
-/// Connects to a Unix socket.
+/// Connects to a Unix socket. While the queue of its listener is full, tries again, without a time
+/// limit.
 ///
 /// # Errors
-/// The socket does not exist or has no listener, or this process has reached its limit of open
-/// files.
+/// The socket does not exist or has no listener, its path is too long, or this process has reached
+/// its limit of open files.
 pub async fn connect_unix<S>(rt: &Rt, path: &Path) -> io::Result<ReadyFd<S>>
 where
     S: AsFd + From<OwnedFd>,
@@ -198,7 +199,7 @@ mod tests {
         });
     }
 
-    /// Counts the bytes of a stream, reading one at a time to fill the buffer with each read.
+    /// Counts the bytes of a stream. The buffer holds one byte, so every read fills it.
     fn read_bytes(rt: &Rt, socket: ReadyFd<TcpStream>) -> Rc<Cell<usize>> {
         let count = Rc::new(Cell::new(0));
         let counted = Rc::clone(&count);

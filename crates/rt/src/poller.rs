@@ -98,7 +98,7 @@ impl Poller {
         })
     }
 
-    /// Returns true if there is a resting socket. The thread must not sleep then.
+    /// Returns true if there is a resting socket. In that case the thread must not sleep.
     #[inline]
     pub(crate) fn has_resting(&self) -> bool {
         !self.resting.borrow().is_empty()

@@ -59,11 +59,12 @@ pub(crate) enum Next {
     SleepUntil(Stamp),
 }
 
-/// A thread's estimate of how late it is woken.
+/// The state of a thread that waits for deadlines: the delay expected when the kernel wakes it, and
+/// the time for which it may spin.
 #[derive(Debug)]
 pub(crate) struct WakeTiming {
     wait: Wait,
-    /// The lead: the time before a deadline for which the timer is set.
+    /// The lead: the time by which the kernel's timer is set earlier than the deadline.
     lead: Nanos,
     /// Time for which the thread may spin.
     spin_budget: Nanos,
@@ -79,7 +80,7 @@ impl WakeTiming {
         WakeTiming { wait, lead, spin_budget, updated_at: now, is_spinning: false }
     }
 
-    /// Returns the next action until a deadline.
+    /// Returns the next action of an idle thread whose earliest deadline is `deadline`.
     #[inline]
     pub(crate) fn next(&mut self, now: Stamp, deadline: Stamp) -> Next {
         match self.wait {

@@ -15,8 +15,8 @@ const FULL_READS: u8 = 4;
 
 /// A socket or other pollable file that belongs to a thread's executor.
 ///
-/// It must be non-blocking: [`poll_io`](ReadyFd::poll_io) attempts an operation, and waits if the
-/// attempt would block.
+/// The file must be non-blocking: [`poll_io`](ReadyFd::poll_io) attempts an operation, and is
+/// `Pending` if the attempt would block.
 pub struct ReadyFd<T: AsFd> {
     inner: T,
     slot: u32,
@@ -27,7 +27,7 @@ impl<T: AsFd> ReadyFd<T> {
     /// Registers a socket with the thread's executor.
     ///
     /// # Errors
-    /// The operating system refuses it: it is a regular file, or memory is short.
+    /// The operating system refuses `inner`: it is a regular file, or memory is short.
     ///
     /// # Panics
     /// In virtual time, which has no sockets.
@@ -42,7 +42,8 @@ impl<T: AsFd> ReadyFd<T> {
         &self.inner
     }
 
-    /// Attempts an operation, and waits if it would block.
+    /// Attempts an operation. If it would block, returns `Pending`, and the task is woken when the
+    /// socket is ready for this direction.
     ///
     /// # Errors
     /// Any error of the operation other than `WouldBlock`.

@@ -30,10 +30,12 @@ pub struct Options {
     pub wait: Wait,
 }
 
-/// Runs the future that `program` makes, and all tasks that it spawns, on this thread in real time.
+/// Runs the future that `program` makes, and the tasks that it spawns, on this thread in real time.
+/// Tasks that still run when the future ends are dropped.
 ///
 /// # Errors
-/// The operating system refuses a timer, sockets or the requested processor.
+/// The operating system refuses a timer, a descriptor for waiting (epoll, eventfd) or the requested
+/// processor.
 pub fn run_real<F: Future>(
     options: &Options,
     program: impl FnOnce(Rt) -> F,
@@ -51,13 +53,13 @@ pub fn run_real<F: Future>(
     }
 }
 
-/// The idle behavior of the real executor.
+/// The behaviour of the real executor when no task is ready.
 struct RealIdle {
     rt: Rt,
     poller: Rc<Poller>,
     wake_queue: Arc<WakeQueue>,
     timer: TimerFd,
-    /// The instant to which the kernel's timer is set.
+    /// The instant to which the kernel's timer is set; [`Stamp::NEVER`] before it is first set.
     armed: Stamp,
     punctuality: WakeTiming,
 }

@@ -28,7 +28,7 @@ pub(crate) fn spawn<T: 'static>(
 ) -> Task<T> {
     let outcome = Rc::new(RefCell::new(TaskState { result: None, waker: None }));
     let shared = Rc::clone(&outcome);
-    // The future is boxed, because an async block would contain it twice if it were moved in.
+    // The future is boxed: an async block that awaited it by value would store it twice.
     let mut future = Box::pin(future);
     tasks.spawn(poll_fn(move |context| {
         let result = ready!(poll_caught(future.as_mut(), context));

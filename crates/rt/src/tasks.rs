@@ -1,7 +1,7 @@
 //! The tasks of an executor, and its queue of ready tasks.
 //!
-//! Both executors share this: ready tasks run first in, first out, on the thread that they belong
-//! to. The executors differ in their behaviour when no task is ready.
+//! Both executors use this code: ready tasks run first in, first out, on the thread that they
+//! belong to. The executors differ in their behaviour when no task is ready.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -20,7 +20,8 @@ pub(crate) trait Idle {
     /// Polls for events without waiting; called between polls of tasks.
     fn poll_events(&mut self) {}
 
-    /// Waits until a task is ready, or makes a task ready; called when no task is ready.
+    /// Waits until a task may be ready, or makes one ready; called when no task is ready. May
+    /// return although none is ready yet, and is then called again.
     ///
     /// # Errors
     /// No task will ever be ready.
@@ -31,7 +32,8 @@ pub(crate) trait Idle {
 /// of requests is sent.
 const TASK_POLLS_PER_EVENT_POLL: u32 = 16;
 
-/// Runs a future, and all tasks that it spawns, to its end.
+/// Runs a future to its end, and meanwhile the tasks that it spawns. Tasks that still run at its
+/// end are dropped.
 ///
 /// # Errors
 /// The reason why the executor cannot continue.
@@ -41,7 +43,8 @@ pub(crate) fn run<F: Future, I: Idle>(
     idle: &mut I,
 ) -> Result<F::Output, I::Error> {
     let _turn = QueueGuard::take(tasks.wake_queue.executor);
-    // The tasks hold handles to `tasks`, which would otherwise keep itself alive.
+    // The futures of the tasks hold handles to `tasks`. If the futures were not dropped here,
+    // `tasks` would keep itself alive.
     let _end = DropAllTasks(Rc::clone(tasks));
     let mut main = pin!(main);
     let flag = tasks.new_flag(MAIN);
@@ -260,8 +263,8 @@ impl WakeQueue {
 
 struct TaskFlag {
     task: TaskIndex,
-    /// True if the task is in the queue; further wakes then do not queue it again. (Two threads
-    /// that wake it at the same instant may still queue it twice, which costs one poll.)
+    /// True if the task is in a queue; further wakes then do not queue it again. (Two threads that
+    /// wake it at the same instant may still queue it twice, which costs one poll.)
     queued: AtomicBool,
     wake_queue: Arc<WakeQueue>,
 }

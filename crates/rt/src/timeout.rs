@@ -23,8 +23,8 @@ pub fn unless_fired<F: Future + Unpin>(
     })
 }
 
-/// Waits for a future for at most `span`; returns `None` if the future takes longer. To wait
-/// repeatedly, reuse a [`Timer`].
+/// Waits for a future for at most `span`; returns `None` if the future takes longer. For repeated
+/// waits, [`unless_fired`] with one [`Timer`] is cheaper.
 pub async fn within<T>(rt: &Rt, span: Nanos, future: impl Future<Output = T>) -> Option<T> {
     let timer = rt.timer();
     timer.arm(rt.now() + span);

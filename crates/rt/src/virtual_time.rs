@@ -1,8 +1,8 @@
 //! The discrete-event executor.
 //!
 //! Ready tasks run first in, first out. When none is ready, the clock moves to the earliest
-//! deadline; equal deadlines fire in the order of their entries in the heap of deadlines. There is
-//! no other source of order, so a program is a function of its inputs.
+//! deadline; equal deadlines fire in the order of their entries in the heap of deadlines. Nothing
+//! else determines the order, so the result of a program depends on its inputs alone.
 
 use std::fmt;
 use std::future::Future;
@@ -23,8 +23,8 @@ impl fmt::Display for Deadlock {
 
 impl std::error::Error for Deadlock {}
 
-/// Runs the future that `program` makes, and all tasks that it spawns, in virtual time. The clock
-/// begins at [`base::Stamp::ZERO`].
+/// Runs the future that `program` makes, and the tasks that it spawns, in virtual time. The clock
+/// begins at [`base::Stamp::ZERO`]. Tasks that still run when the future ends are dropped.
 ///
 /// # Errors
 /// [`Deadlock`] if the future waits for an event that no timer and no task can cause.
@@ -34,7 +34,7 @@ pub fn run_virtual<F: Future>(program: impl FnOnce(Rt) -> F) -> Result<F::Output
     tasks::run(&tasks, program(rt.clone()), &mut Advance(rt))
 }
 
-/// The idle behavior of the virtual executor: advancing the clock.
+/// The behaviour of the virtual executor when no task is ready: it advances the clock.
 struct Advance(Rt);
 
 impl Idle for Advance {

@@ -84,7 +84,7 @@ impl Access {
     }
 }
 
-/// Returns the part of a path after the token.
+/// Returns the part of a path after the token and its `/`, or else the refusal.
 fn after_token<'p>(token: &Token, path: &'p str) -> Result<&'p str, Response> {
     let (word, rest) = match path.split_once('/') {
         Some((word, rest)) => (word, Some(rest)),

@@ -56,9 +56,9 @@ pub(crate) enum Range {
 
 /// The values of `Host` that a server answers to.
 ///
-/// A page of another site can point a name of its own at this server (DNS rebinding), but the
-/// browser then sends that name. IP addresses, `localhost` and the name to listen on are therefore
-/// safe. The port is not compared: through a forwarded port the browser sends a different one.
+/// Another site can make a name of its own lead to this server (DNS rebinding), but the browser
+/// then sends that name. IP addresses, `localhost` and the name to listen on are therefore safe.
+/// The port is not compared: through a forwarded port the browser sends a different one.
 #[derive(Clone, Debug)]
 pub(crate) struct HostNames {
     pub(crate) range: Range,

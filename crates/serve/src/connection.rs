@@ -1,7 +1,7 @@
 //! The handling of one connection: a request, its answer, and the end of the connection.
 //!
-//! Each connection carries one request. Pages load nothing else, except the events of a running
-//! run, and an idle connection would hold a thread.
+//! Each connection carries one request. Further requests are rare, because a page loads nothing
+//! except the events of a run in progress, and an idle connection would hold a thread.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -30,7 +30,7 @@ const LONGEST_WRITE: usize = 64 << 10;
 /// Reads a request and answers it.
 ///
 /// # Errors
-/// The viewer has gone, or is too slow to read the answer.
+/// The viewer has gone, is too slow to read the answer, or does not close the connection after it.
 pub(crate) fn serve(stream: &mut TcpStream, open: &OpenConnection) -> io::Result<()> {
     let site = open.site();
     let mut reader = RequestReader::new(stream, Deadline::after(site.limits.request));
@@ -110,7 +110,8 @@ impl RequestReader<'_> {
         RequestReader { stream, deadline, bytes: Vec::with_capacity(4 << 10) }
     }
 
-    /// Reads the head; `None` if the viewer has gone before the end of the head.
+    /// Reads the head, or returns the refusal of the request; `None` if the viewer has gone before
+    /// the end of the head.
     fn head(&mut self) -> io::Result<Option<Result<Head, Response>>> {
         loop {
             match self.read_more(LONGEST_HEAD)? {
@@ -209,8 +210,8 @@ fn write(stream: &mut TcpStream, bytes: &[u8], deadline: Deadline) -> io::Result
     Ok(())
 }
 
-/// Ends a connection. Bytes that the viewer still sends are read: closing with unread ones would
-/// reset the connection, and the answer could be lost.
+/// Ends a connection. Bytes that the viewer still sends are read and dropped, for a limited time:
+/// closing a connection with unread bytes would reset it, and the answer could be lost.
 fn close(stream: &mut TcpStream) -> io::Result<()> {
     stream.shutdown(Shutdown::Write)?;
     let deadline = Deadline::after(LONGEST_DROPPING);

@@ -37,11 +37,11 @@ pub(crate) struct Head {
 /// The initiator of a request, as the browser says (Fetch Metadata Request Headers).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Initiator {
-    /// A page of this server, or the user. Also a program or browser that does not say.
+    /// A page of this server, or the user; also if the program or browser does not say.
     Own,
-    /// A link or a form of another site leads to this page.
+    /// A link, a form or a frame of another site leads to this page.
     VisitFromOtherSite,
-    /// A page of another site embeds or fetches this one.
+    /// A page of another site fetches this one, for example by a script or as an image.
     FetchByOtherSite,
 }
 
@@ -54,7 +54,7 @@ impl Head {
         self.method == "POST"
     }
 
-    /// Parses a head; `None` if it is incomplete.
+    /// Parses a head, or returns the refusal of the request; `None` if the head is incomplete.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Option<Head>, Response> {
         let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
         let mut request = Request::new(&mut fields);

@@ -1,14 +1,15 @@
 //! Pages over HTTP/1.1 for browsers: connections, access, limits and routes.
 //!
 //! A [`Server`] listens on a [`ListenAddress`] and gets the answer to a [`Route`] from its
-//! [`Pages`]. It knows nothing of records and databases. `httparse` reads the headers of requests;
-//! the connections are plain threads ([decision
+//! [`Pages`]. This crate knows nothing of records and databases. `httparse` reads the headers of
+//! requests; each connection has a plain thread ([decision
 //! 48](../../../docs/decisions/0048-pages-over-http.md)).
 //!
 //! The invariant: a request reaches [`Pages`] only if its `Host` can only mean this machine, it is
-//! not sent by a page of another site, and its path begins with the [`Token`], if the server has
-//! one. A form must also say that it comes from this site, and the server must take forms. The
-//! number and the times of connections are bounded by [`Limits`].
+//! not a fetch by a page of another site (a visit through a link there is allowed), and its path
+//! begins with the [`Token`], if the server has one. A form must also say that it comes from this
+//! site, and the server must take forms. [`Limits`] bounds the number of connections, and the time
+//! for a request, for an answer and for each event of a stream.
 
 mod access;
 mod address;

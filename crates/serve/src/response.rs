@@ -183,7 +183,7 @@ pub(crate) fn event_stream_head(policy: &Policy) -> String {
     out
 }
 
-/// Writes the fields that all answers have.
+/// Writes the status line and the fields that all answers have.
 fn write_common_fields(out: &mut String, status: Status, media: &str, policy: &Policy) {
     let _ = write!(
         out,

@@ -5,13 +5,13 @@ use crate::response::{Answer, Response, Status};
 
 /// The site behind a server.
 pub trait Pages: Send + Sync {
-    /// Returns the page at a route, or a refusal with the reason. Several threads may call it at
-    /// once.
+    /// Returns the page or the events at a route, or a refusal with the reason. Several threads may
+    /// call this function at once.
     fn answer(&self, route: &Route) -> Answer;
 
-    /// Handles a form that was sent to a route, and returns the answer. It is called only for
-    /// routes that [take a form](Route::Notes), and only on servers that take forms. Several
-    /// threads may call it at once. The default refuses every form.
+    /// Handles a form that was sent to a route, and returns the answer. This function is called
+    /// only for routes that [take a form](Route::Notes), and only on servers that take forms.
+    /// Several threads may call it at once. The default refuses every form.
     fn accept_form(&self, _: &Route, _: &Fields) -> Answer {
         Response::method_not_allowed("these pages are only read", false).into()
     }
@@ -36,7 +36,7 @@ pub enum Route {
     },
     /// The comparison of two records: `/overlay?a=NAME&b=NAME`.
     Overlay {
-        /// Paths of the records below the folder.
+        /// Paths of the records below the folder; `PATH#ARM` is an arm of an experiment.
         records: [String; 2],
     },
     /// The notes of a record: `/notes/NAME`. A form with a note may be sent to it.
@@ -68,7 +68,8 @@ impl Route {
         }
     }
 
-    /// Finds the route for a path, given without the token, and a query.
+    /// Finds the route for a path, which is given without its leading `/` and the token, and a
+    /// query.
     pub(crate) fn parse(path: &str, query: &str) -> Result<Route, Response> {
         let undecoded =
             || Response::refusal(Status::BadRequest, "a %-code of the address is wrong");

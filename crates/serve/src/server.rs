@@ -14,7 +14,8 @@ use crate::route::Pages;
 use crate::site::{Limits, OpenConnection, Site};
 use crate::token::Token;
 
-/// Number of consecutive failures to accept a connection after which the server gives up.
+/// Maximum number of consecutive failures to accept a connection; after one more, the server gives
+/// up.
 const MOST_FAILURES: u32 = 100;
 
 /// Pause after a failure to accept a connection, such as too many open files.
@@ -67,8 +68,8 @@ impl Server {
         self.access.hosts.range == Range::Loopback
     }
 
-    /// Returns the address of the first page, with the token if there is one. It has the loopback
-    /// address if the server listens on all addresses of this machine.
+    /// Returns the URL of the first page, with the token if there is one. If the server listens on
+    /// all addresses of this machine, the URL has the loopback address.
     pub fn url(&self) -> String {
         let ip = match self.address.ip() {
             IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),

@@ -89,16 +89,17 @@ struct Entry {
 }
 
 impl Connections {
-    /// Removes and returns the oldest connection whose request has not arrived or is refused. A
-    /// browser opens connections in advance, and an attacker needs no token to open them.
+    /// Removes and returns the oldest connection whose request has not arrived or is refused. Such
+    /// connections must not keep others out: a browser opens some in advance, and an attacker needs
+    /// no token to open them.
     fn remove_pending(&mut self) -> Option<TcpStream> {
         let place = self.all.iter().position(|entry| entry.pending.is_some())?;
         self.all.remove(place).pending
     }
 }
 
-/// A connection that counts as open until it is dropped, also by a panic, or until another
-/// connection takes its place.
+/// A guard for a connection, which counts as open until the guard is dropped, also by a panic, or
+/// until another connection takes its place.
 pub(crate) struct OpenConnection {
     site: Arc<Site>,
     number: u64,

@@ -53,7 +53,7 @@ pub struct Config {
 /// Slowdown of services, at once or gradually.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Slowdown {
-    /// Growth of the service time at the end, as a fraction of the service time at the start.
+    /// Full growth of the service time, as a fraction of the service time before the slowdown.
     pub by: f64,
     /// Start of the slowdown, counted from time zero.
     pub from: Nanos,
@@ -82,8 +82,9 @@ pub enum Service {
     Constant(Nanos),
     /// Exponential with this mean.
     Exponential(Nanos),
-    /// By the universal scalability law: the more requests are in the system, the longer each of
-    /// them takes. No request waits.
+    /// By the universal scalability law: the more requests are in the system when a request
+    /// arrives, the longer its service takes. If the number of servers is unlimited, as is usual,
+    /// no request waits.
     Scaling(Scalability),
     /// Cache hit or miss: exponential with one of two means (hyperexponential).
     Bimodal {
@@ -101,7 +102,7 @@ impl Service {
     pub fn mean_s(&self) -> f64 {
         match self {
             Service::Constant(mean) | Service::Exponential(mean) => mean.as_secs_f64(),
-            // The service time of a request that is alone.
+            // The service time of a request that is alone in the system.
             Service::Scaling(law) => law.service_s,
             Service::Bimodal { fast, slow, slow_share } => {
                 fast.as_secs_f64() * (1.0 - slow_share) + slow.as_secs_f64() * slow_share
@@ -236,7 +237,7 @@ fn check_names(kind: &str, options: &[(String, String)]) -> Result<(), ConfigErr
 }
 
 impl Config {
-    /// Creates a server without faults.
+    /// Creates the configuration of a server without faults, limits and variation.
     pub fn new(service: Service, servers: Option<u32>) -> Config {
         Config {
             service,
@@ -308,6 +309,12 @@ impl Config {
         };
         config.errors = options.fraction("errors")?;
         config.disconnects = options.fraction("disconnects")?;
+        // `0.1` and the like are not exact, so a sum of 1 may be rounded up.
+        if config.errors + config.disconnects > 1.0 + f64::EPSILON {
+            let why = "is more than the requests that `errors` leaves: both fractions together \
+                       are at most 1";
+            return Err(options.error("disconnects", why));
+        }
         if let Some(code) = options.find("error-code") {
             config.error_code = Code::new(code);
         }
@@ -431,8 +438,12 @@ impl Options<'_> {
             let read = |text| parse_duration(text).map_err(|why| self.error("outage", why));
             let outage = Stamp(read(from)?.0)..Stamp(read(to)?.0);
             let after = outages.last().map_or(Stamp::ZERO, |last| last.end);
-            if outage.is_empty() || outage.start < after {
-                return Err(self.error("outage", "does not end after it begins, in order"));
+            if outage.is_empty() {
+                return Err(self.error("outage", "has an outage that does not end after it begins"));
+            }
+            if outage.start < after {
+                let why = "has outages that overlap or are out of order: list them by their times";
+                return Err(self.error("outage", why));
             }
             outages.push(outage);
         }
@@ -532,11 +543,36 @@ mod tests {
             (
                 "mm1",
                 vec![("outage", "5s..2s")],
-                "`5s..2s` of the simulated server's option `outage` does not end \
-                 after it begins, in order",
+                "`5s..2s` of the simulated server's option `outage` has an outage that does not \
+                 end after it begins",
             ),
         ] {
             assert_eq!(config(kind, &options), Err(message.to_owned()));
+        }
+    }
+
+    #[test]
+    fn outages_in_order_do_not_overlap() {
+        assert!(config("mm1", &[("outage", "1s..2s,2s..3s")]).is_ok());
+        for outages in ["5s..7s,6s..8s", "5s..7s,1s..2s"] {
+            let message = format!(
+                "`{outages}` of the simulated server's option `outage` has outages that overlap \
+                 or are out of order: list them by their times"
+            );
+            assert_eq!(config("mm1", &[("outage", outages)]), Err(message));
+        }
+    }
+
+    #[test]
+    fn errors_and_disconnects_are_at_most_all_requests() {
+        let of = |errors, disconnects| {
+            config("mm1", &[("errors", errors), ("disconnects", disconnects)]).map(drop)
+        };
+        let message = "`0.4` of the simulated server's option `disconnects` is more than the \
+                       requests that `errors` leaves: both fractions together are at most 1";
+        assert_eq!(of("0.7", "0.4"), Err(message.to_owned()));
+        for (errors, disconnects) in [("0.7", "0.3"), ("0.1", "0.9"), ("1", "0")] {
+            assert_eq!(of(errors, disconnects), Ok(()), "{errors} {disconnects}");
         }
     }
 

@@ -91,9 +91,9 @@ pub struct Hints {
     pub service: Option<Nanos>,
     /// Number of rows.
     pub rows: Option<u64>,
-    /// Error with this code.
+    /// Code of the error in which the request ends, at the end of its service.
     pub error: Option<Code>,
-    /// True if the connection is to be lost.
+    /// True if the connection is lost at the end of the service. An error takes precedence.
     pub disconnect: bool,
 }
 
@@ -145,7 +145,9 @@ impl Server {
         self.connections -= 1;
     }
 
-    /// Returns the answer to a request that arrives at `now`. Calls must be in the order of time.
+    /// Returns the answer to a request that arrives at `now`. Calls must be in the order of time. A
+    /// request whose connection is broken by an outage gets the time of the loss, but not before
+    /// `now`.
     pub fn arrive(&mut self, session: Session, now: Stamp, hints: &Hints) -> Answer {
         self.arrivals += 1;
         self.forget_work_lost_in_outages(now);
@@ -200,6 +202,8 @@ impl Server {
         end
     }
 
+    /// Frees all servers, and removes all requests from the system, if an outage has ended since
+    /// the last call.
     fn forget_work_lost_in_outages(&mut self, now: Stamp) {
         let over = self.config.outages.iter().filter(|outage| self.at(outage.end) <= now).count();
         if over > self.restarts {
@@ -210,7 +214,7 @@ impl Server {
     }
 
     /// Returns the code of the error with which a request that arrives now is refused; `None` if it
-    /// is accepted.
+    /// is accepted, in which case it is counted against the limit.
     fn refusal(&mut self, now: Stamp) -> Option<&'static str> {
         if let Some(capacity) = self.config.capacity
             && self.requests_inside(now) >= capacity as usize

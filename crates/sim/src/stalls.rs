@@ -2,7 +2,8 @@
 
 use base::{Nanos, Stamp};
 
-/// Conversion between time and work done. Without stalls the two are the same.
+/// Conversion between time and work done, both as spans of time: without stalls, the work done is
+/// the time passed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stalls {
     /// Start of the first period; before it the server does not stall.

@@ -1,10 +1,10 @@
 //! A measurement of the requests that the simulated wire server answers per second of its CPU time.
 //!
 //! `cargo run --release -p testbed --example outrun -- ADDRESS PID [CONNECTIONS] [REQUESTS]`
-//! executes a prepared statement 2,000,000 times over PostgreSQL's protocol, on 64 connections with
-//! one statement in flight on each. The server is a `testbed-host sim:null postgres` with the
-//! process id PID. The example prints the rate and the CPU time of both sides. The CPU time is
-//! meaningful even on a busy machine.
+//! executes a prepared statement over PostgreSQL's protocol, by default 2,000,000 times on 64
+//! connections, with one statement in flight on each. The server, which has the process id PID, is
+//! a `testbed-host sim:null postgres`. The example prints the rate and the CPU time of both sides.
+//! The CPU time is meaningful even on a busy machine.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

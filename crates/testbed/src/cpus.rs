@@ -62,8 +62,8 @@ impl Cpus {
         self.0.difference(&others.0).next().copied()
     }
 
-    /// Returns a command that runs another one on these processors. It uses taskset(1), which
-    /// replaces itself by that command.
+    /// Returns a command that runs `command` on these processors. The returned command is
+    /// taskset(1), which replaces itself by `command`, so the process id stays the same.
     pub(crate) fn bind(&self, command: &Command) -> Command {
         let mut bound = clean_command(Path::new("taskset"));
         bound.arg("-c").arg(self.to_string());

@@ -1,4 +1,5 @@
-//! Temporary folders that are removed when this process ends, however it ends.
+//! Temporary folders that are removed when they are dropped, or when this process ends, however it
+//! ends.
 
 use std::fs::{DirBuilder, File};
 use std::io::{Read, Write};
@@ -14,7 +15,7 @@ use crate::programs::Account;
 /// final zero byte).
 const LONGEST_SOCKET_PATH: usize = 107;
 
-/// The longest path of a socket within a folder.
+/// The longest path of a socket, below its folder.
 const LONGEST_SOCKET_SUFFIX: &str = "/via/.s.PGSQL.65535";
 
 /// A folder that only its account (and root) can enter, with its guardian.
@@ -26,7 +27,8 @@ pub(crate) struct Folder {
 impl Folder {
     /// Creates a folder that belongs to an account.
     pub(crate) fn new(account: &Account) -> Result<Folder, Problem> {
-        let path = parent_folder(account)?.join(format!("assay-{}", random_hex(6)?));
+        let parent = parent_folder(&std::env::temp_dir(), account)?;
+        let path = parent.join(format!("assay-{}", random_hex(6)?));
         // The guardian comes first: without one, the folder would stay if this process were killed
         // here.
         let guardian = Guardian::of_folder(&path).map_err(Problem::system("start /bin/sh"))?;
@@ -85,9 +87,10 @@ fn is_readable_by_servers(path: &Path) -> bool {
     path.to_str().is_some_and(|text| !text.contains(is_special))
 }
 
-/// Returns the folder for temporary files; `/tmp` if its path is too long for a socket, has
-/// characters that servers do not understand, or is not accessible to the account.
-fn parent_folder(account: &Account) -> Result<PathBuf, Problem> {
+/// Returns the absolute path of the folder for temporary files; `/tmp` if the path is too long for
+/// a socket, has characters that servers do not understand, or is not accessible to the account.
+/// Servers and the guardian work in other folders than this process.
+fn parent_folder(temporary: &Path, account: &Account) -> Result<PathBuf, Problem> {
     let rest = "/assay-".len() + 12 + LONGEST_SOCKET_SUFFIX.len();
     let length = |path: &Path| path.as_os_str().len() + rest;
     let is_open = |path: &Path| {
@@ -95,14 +98,14 @@ fn parent_folder(account: &Account) -> Result<PathBuf, Problem> {
             |step: &Path| step.metadata().is_ok_and(|data| data.permissions().mode() & 0o001 != 0);
         account.switch_to.is_none() || path.ancestors().all(open)
     };
-    let candidates = [std::env::temp_dir(), PathBuf::from("/tmp")];
+    let candidates = [std::path::absolute(temporary).ok(), Some(PathBuf::from("/tmp"))];
     let fits = |path: &PathBuf| {
         length(path) <= LONGEST_SOCKET_PATH
             && is_readable_by_servers(path)
             && path.is_dir()
             && is_open(path)
     };
-    candidates.into_iter().find(fits).ok_or_else(|| {
+    candidates.into_iter().flatten().find(fits).ok_or_else(|| {
         Problem::refused("neither TMPDIR nor /tmp is a folder that a server could use")
     })
 }
@@ -119,6 +122,15 @@ pub(crate) fn random_hex(bytes: usize) -> Result<String, Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn path_of_a_relative_folder_becomes_absolute() {
+        let account = Account { name: "ann".to_owned(), switch_to: None };
+        for temporary in [".", ""] {
+            let parent = parent_folder(Path::new(temporary), &account).unwrap();
+            assert!(parent.is_absolute(), "{}", parent.display());
+        }
+    }
 
     #[test]
     fn folder_whose_path_servers_misread_is_not_used() {

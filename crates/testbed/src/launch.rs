@@ -54,8 +54,8 @@ pub(crate) struct Launch {
 }
 
 impl Launch {
-    /// Starts a server and waits until it is ready. `is_ready` gets its process id and its log
-    /// since the start.
+    /// Starts a server and waits until it is ready. `is_ready` gets the server's process id, and
+    /// the part of its log that was written since the start.
     pub(crate) fn run(
         &self,
         mut command: Command,
@@ -89,7 +89,7 @@ fn log_after(log: &Path, before: u64) -> String {
 }
 
 /// Calls `start` with a free port, and again with another one if the port was taken in the
-/// meantime.
+/// meantime; at most five times in all.
 pub(crate) fn with_a_free_port<T>(
     mut start: impl FnMut(u16) -> Result<T, Problem>,
 ) -> Result<T, Problem> {

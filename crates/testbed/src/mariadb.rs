@@ -40,8 +40,8 @@ pub(crate) fn configure(instance: &Instance) -> Result<(), Problem> {
 ///
 /// The script `mariadb-install-db` splits paths at spaces, so it gets relative paths. The server
 /// that the script runs resolves the folder for temporary files against its data folder. The
-/// administrator is the user of this process, over the socket. The redo log is small unless a
-/// setting gives a different size: the server resizes it when it starts.
+/// administrator is the user that runs this process, and logs in over the socket. The redo log is
+/// small unless a setting gives a different size: the server resizes it when it starts.
 pub(crate) fn initialise(instance: &Instance) -> Result<(), Problem> {
     let install = SUITE.find(Program { name: "mariadb-install-db", source: SERVER })?;
     let mut command = instance.account.command(&install, "KILL");
@@ -107,7 +107,7 @@ pub(crate) fn create_user_sql(options: &Options, password: &str) -> String {
 }
 
 /// Server-wide privileges of a user who may observe the server (MariaDB Server Documentation,
-/// "GRANT"). None of them gives access to files. Only `REPLICATION MASTER ADMIN` can change
-/// settings, and only some of replication.
+/// "GRANT"). None of them gives access to files. Only `REPLICATION MASTER ADMIN` allows changes of
+/// settings, and only of some settings of replication.
 const ORDINARY: &str = "PROCESS, RELOAD, SHOW DATABASES, REPLICATION CLIENT, REPLICATION SLAVE, \
                         REPLICATION MASTER ADMIN, SLAVE MONITOR";

@@ -8,8 +8,8 @@ use crate::process::run;
 use crate::programs::{Program, Source, Suite, clean_command};
 use crate::{Options, Problem};
 
-/// Instructions for installing MySQL's server. Few distributions have a package of it, and Debian's
-/// stable release is not one of them.
+/// Instructions for installing MySQL's server. Few distributions have a package of the server, and
+/// Debian's stable release has none.
 const SOURCE: Source = Source::Instructions(
     "set ASSAY_MYSQLD to the path of MySQL's server program, or fetch one with `scripts/servers` \
      in Assay's source: it is then target/servers/mysql/usr/sbin/mysqld",

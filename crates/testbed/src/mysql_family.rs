@@ -31,7 +31,8 @@ pub(crate) fn is_ready(log: &str) -> bool {
     log.contains("ready for connections")
 }
 
-/// Adds the options of a start: addresses, certificates, and last the settings of the user.
+/// Adds the options of a start: addresses, certificates, the settings of the user, and the library
+/// to load before all others.
 pub(crate) fn add_options(command: &mut Command, instance: &Instance, options: &Options) {
     command.arg(format!("--socket={}", socket(instance).display()));
     command.arg(format!("--port={}", instance.port));
@@ -73,9 +74,10 @@ pub(crate) fn required_certificate(options: &Options) -> &'static str {
 
 /// Returns the statements that grant the user's rights.
 ///
-/// An ordinary user gets the privileges `ordinary` on the server, and all privileges on databases
-/// whose names begin with the name of the testbed's database. With all privileges on any database,
-/// the user could become an administrator through the database `mysql`.
+/// An ordinary user gets the privileges `ordinary` on the server, may read the database
+/// `performance_schema`, and has all privileges on databases whose names begin with the name of the
+/// testbed's database. With all privileges on any database, the user could become an administrator
+/// through the database `mysql`.
 pub(crate) fn grants(rights: Rights, ordinary: &str) -> String {
     match rights {
         Rights::All => format!("GRANT ALL PRIVILEGES ON *.* TO {USER}@'%' WITH GRANT OPTION;\n"),

@@ -71,10 +71,11 @@ pub enum Tls {
 /// Rights of the user in a server's URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rights {
-    /// Rights of a database owner who may also read all of the server's statistics. The user can
-    /// neither run programs nor access files: workload files may come from anybody, and the server
-    /// of a `testbed:` URL executes their statements under the account of the person who runs
-    /// Assay.
+    /// Rights of a database owner who may also create databases and read all of the server's
+    /// statistics. On PostgreSQL, the user may also end sessions and write checkpoints. The user
+    /// can neither run programs nor access files: workload files may come from anybody, and the
+    /// server of a `testbed:` URL executes their statements under the account of the person who
+    /// runs Assay.
     Ordinary,
     /// All rights: for tests and measurements, whose statements are trusted.
     All,
@@ -128,7 +129,7 @@ pub struct Options {
     /// Processors to which the server is bound; all if `None`. A pooler is not bound.
     pub cpus: Option<Cpus>,
     /// Library loaded into the server before all others (ld.so(8), `LD_PRELOAD`): for tests in
-    /// which its system calls misbehave.
+    /// which the server's system calls misbehave.
     pub preload: Option<PathBuf>,
 }
 
@@ -221,8 +222,8 @@ impl Options {
         self.set("max_connections", &most.to_string())
     }
 
-    /// Checks for options with which no server can start. Unknown settings are left for the server
-    /// to report.
+    /// Checks for options that contradict each other, and for settings that are malformed or that
+    /// the testbed itself sets. Unknown settings are left for the server to report.
     pub(crate) fn check(&self) -> Result<(), Problem> {
         let mut mistakes = Vec::new();
         if self.auth.kind() != self.kind {
@@ -253,7 +254,8 @@ impl Options {
     }
 }
 
-/// Returns the mistakes in a group of settings.
+/// Returns the mistakes in a group of settings. `own` are the names that the testbed itself sets,
+/// with underscores in place of hyphens.
 fn setting_mistakes(group: &str, own: &[&[&str]], settings: &[(String, String)]) -> Vec<String> {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
     let mistake = |(name, value): &(String, String)| {

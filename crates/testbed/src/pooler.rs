@@ -22,7 +22,8 @@ const PGPOOL: Program = Program { name: "pgpool", source: Source::Package("pgpoo
 /// Name of the pooler's log file.
 pub(crate) const LOG: &str = "pooler.log";
 
-/// pgbouncer: "immediate shutdown".
+/// pgbouncer before version 1.23: "immediate shutdown". Later versions first wait until all clients
+/// have disconnected.
 const STOP_PGBOUNCER: StopSignal = StopSignal { signal: Signal::TERM, name: "TERM" };
 
 /// pgpool: "fast shutdown", which releases its shared memory.
@@ -56,9 +57,8 @@ impl PoolerLaunch<'_> {
         with_a_free_port(|port| self.start_on(port, folder))
     }
 
-    /// Returns the folder of the pooler's files and its socket. PostgreSQL's socket is in the
-    /// folder above. The two ports differ, so the names could not collide, but the pooler needs a
-    /// folder for its files anyway.
+    /// Returns the folder of the pooler's files and its socket. PostgreSQL's own socket is in the
+    /// parent folder.
     fn folder(&self) -> PathBuf {
         self.instance.path.join("via")
     }
@@ -96,7 +96,7 @@ impl PoolerLaunch<'_> {
     }
 
     /// Returns the command of pgbouncer after writing its settings (pgbouncer(5)). Pgbouncer logs
-    /// into the server with the password in its file of users, by any method that the server
+    /// in to the server with the password in its file of users, by any method that the server
     /// requires.
     fn pgbouncer(&self, port: u16) -> Result<Command, Problem> {
         let program = PGBOUNCER.find()?;
@@ -132,9 +132,10 @@ impl PoolerLaunch<'_> {
     /// Returns the command of pgpool after writing its settings (pgpool.conf of pgpool-II 4.3).
     /// Pgpool never gives up its only server, because the server may be killed and come back.
     ///
-    /// The server is the primary of a replication without replicas, which pgpool does not check. In
-    /// the mode `raw`, pgpool would begin a transaction of its own when a writing statement is
-    /// prepared, and roll it back at the end of the session.
+    /// The settings describe the server as the primary of a streaming replication without replicas.
+    /// With `sr_check_period = 0`, pgpool does not check that. In the mode `raw`, pgpool would
+    /// begin a transaction of its own when a writing statement is prepared, and roll it back at the
+    /// end of the session.
     fn pgpool(&self, port: u16) -> Result<Command, Problem> {
         let program = PGPOOL.find()?;
         let own = self.folder();
@@ -179,9 +180,9 @@ impl PoolerLaunch<'_> {
     /// Returns the settings of pgpool's in-memory query cache.
     fn cache_settings(&self) -> Vec<(&'static str, String)> {
         let Via::Pgpool { cache: Some(cache) } = self.via else { return Vec::new() };
-        let known = self.folder().display().to_string();
+        let folder = self.folder().display().to_string();
         let mut settings =
-            vec![("memory_cache_enabled", "on".to_owned()), ("memqcache_oiddir", known)];
+            vec![("memory_cache_enabled", "on".to_owned()), ("memqcache_oiddir", folder)];
         if let Some(ttl) = cache.ttl {
             // In whole seconds; zero would mean "forever".
             let seconds = ttl.0.div_ceil(1_000_000_000).max(1);
@@ -192,7 +193,7 @@ impl PoolerLaunch<'_> {
 }
 
 impl Pooler {
-    /// Returns the way to end the pooler.
+    /// Returns the signal that ends the pooler.
     pub(crate) fn stop_signal(&self) -> StopSignal {
         self.via.stop_signal()
     }

@@ -23,8 +23,8 @@ const SUITE: Suite = Suite {
     versions: Some("/usr/lib/postgresql"),
 };
 
-/// The owner of the cluster. This user logs in over a socket whose folder only the account can
-/// enter.
+/// The owner of the cluster. This user logs in without a password, but only over the socket, and
+/// only the server's own account and root can enter the folder of the socket.
 const OWNER: &str = "postgres";
 
 /// Accounts that run the server if this process is root, in order of preference.
@@ -46,7 +46,8 @@ pub(crate) fn program() -> Result<PathBuf, Problem> {
     SUITE.find_server()
 }
 
-/// Initializes an empty cluster. It sorts texts by their bytes, the same on every machine.
+/// Initializes an empty cluster. The cluster sorts texts by their bytes, which is the same on every
+/// machine.
 pub(crate) fn initialise(instance: &Instance) -> Result<(), Problem> {
     let initdb = SUITE.find(Program { name: "initdb", source: SERVER })?;
     let mut command = instance.account.command(&initdb, "KILL");

@@ -26,7 +26,7 @@ const LONGEST_RUN: Nanos = Nanos::from_secs(120);
 /// Maximum length of the end of a log that a message shows, in bytes.
 const LONGEST_LOG_TAIL: usize = 4_096;
 
-/// Maximum time for a killed process to disappear.
+/// Maximum time for a process to disappear after SIGKILL, or to stop after SIGSTOP.
 const LONGEST_EXIT: Nanos = Nanos::from_secs(10);
 
 /// Maximum number of searches for new child processes of a server.
@@ -58,7 +58,8 @@ fn spawn(command: Command) -> std::io::Result<Child> {
     child.recv().map_err(|_| gone())?
 }
 
-/// Runs a program to its end with `input` on stdin, and returns its stdout.
+/// Runs a program to its end with `input` on stdin, and returns its stdout. A program that takes
+/// longer than [`LONGEST_RUN`] is killed.
 pub(crate) fn run(name: &str, mut command: Command, input: &str) -> Result<String, Problem> {
     let refused = || format!("run {name}");
     let memory = |text: &str| -> std::io::Result<File> {
@@ -171,8 +172,8 @@ impl Process {
     }
 
     /// Stops the process and its descendants, and waits until they are stopped. Returns the stopped
-    /// descendants. The search for descendants is repeated until it finds no new ones, because a
-    /// stopped process starts no others.
+    /// descendants. A process can start others until it is stopped, so the search for descendants
+    /// is repeated until it finds no new ones.
     pub(crate) fn freeze(&self) -> Vec<Pid> {
         let mut frozen = Vec::new();
         if self.status.is_some() {
@@ -291,8 +292,8 @@ fn parse_parent(stat: &str) -> Option<i32> {
 }
 
 /// Redirects a process's output to a log, which is created or appended to. The folder belongs to
-/// the account, which could place a link in it. Links are not followed, because this process may be
-/// root.
+/// the server's account, which could place a link in it. Links are not followed, because this
+/// process may be root.
 pub(crate) fn redirect_output(command: &mut Command, path: &PathBuf) -> Result<(), Problem> {
     let failed = || format!("write {}", path.display());
     let no_link = OFlags::NOFOLLOW.bits() as i32;

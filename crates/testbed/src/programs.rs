@@ -9,8 +9,8 @@ use rustix::process::geteuid;
 
 use crate::Problem;
 
-/// Folders in which programs are searched after `PATH`. The `PATH` of some users lacks the folders
-/// of system programs, which contain MariaDB's server and the poolers.
+/// Folders that are searched for programs after those in `PATH`. The `PATH` of some users lacks the
+/// folders of system programs, which contain MariaDB's server and the poolers.
 const FALLBACK_FOLDERS: [&str; 6] =
     ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
@@ -39,7 +39,8 @@ pub(crate) struct Suite {
     pub(crate) server: Program,
     /// Environment variable that can name a different server program by its path.
     pub(crate) variable: &'static str,
-    /// Folder with one subfolder per installed version, if the packages have one.
+    /// Folder with one subfolder per installed version; `None` if the packages install no such
+    /// folder.
     pub(crate) versions: Option<&'static str>,
 }
 
@@ -146,7 +147,7 @@ fn version_folders(versions: &Path) -> Vec<PathBuf> {
 /// The account that a server runs as.
 #[derive(Clone, Debug)]
 pub(crate) struct Account {
-    /// Name of the account, for SQL users that are identified by it.
+    /// Name of the account, for messages and for the names of templates.
     pub(crate) name: String,
     /// User id and group id to switch to; `None` if this process is not root.
     pub(crate) switch_to: Option<(u32, u32)>,

@@ -29,7 +29,7 @@ pub enum Direction {
     ToClient,
 }
 
-/// A relay on its own thread. Dropping it ends it and its connections.
+/// A relay on its own thread. Dropping the value ends the relay and its connections.
 ///
 /// Delay, bandwidth and stalls apply to all connections in both directions, and take effect with
 /// the next bytes.
@@ -118,7 +118,7 @@ impl Relay {
         self.address
     }
 
-    /// Returns the number of bytes that have passed.
+    /// Returns the number of bytes that have passed in a direction, over all connections.
     pub fn bytes_passed(&self, direction: Direction) -> u64 {
         self.shared.counter(direction).load(Relaxed)
     }
@@ -140,8 +140,8 @@ impl Relay {
         self.shared.faults().stalled_until = Monotonic.now() + span;
     }
 
-    /// Passes `bytes` more bytes in a direction, and then cuts the connection that carried the last
-    /// of them, even within a packet. Other connections stay.
+    /// Passes `bytes` more bytes in a direction, counted over all connections, and then cuts the
+    /// connection that carried the last of them, even within a packet. Other connections stay.
     ///
     /// # Panics
     /// If `bytes` is 0: see [`Relay::cut`].
@@ -312,7 +312,8 @@ impl RelayContext {
     }
 }
 
-/// Returns a second handle to a connection.
+/// Returns a second handle to a connection, after setting `TCP_NODELAY`: the relay must not add
+/// delays of its own.
 fn duplicate(stream: &ReadyFd<TcpStream>) -> io::Result<TcpStream> {
     stream.get().set_nodelay(true)?;
     stream.get().try_clone()

@@ -1,5 +1,6 @@
 //! A private server: its start, restart and end.
 
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -37,7 +38,7 @@ pub struct Server {
     options: Options,
     instance: Instance,
     password: Secret,
-    /// The server process; `None` while it is stopped.
+    /// The server process; `None` after the server was killed or shut down.
     process: Option<Process>,
     pooler: Option<Pooler>,
     folder: Folder,
@@ -86,7 +87,8 @@ impl Server {
     }
 
     /// Returns the server's URL over TCP, with the password. If the server offers TLS, the URL has
-    /// `tls=verify` and the files for that. With a pooler, the URL is the pooler's.
+    /// `tls=verify` and the options that name the certificate files. With a pooler, the URL is the
+    /// pooler's.
     pub fn url(&self) -> Target {
         let Some(files) = &self.instance.certificates else { return self.url_over_tcp(Vec::new()) };
         let option = |name: &str, path: &Path| (name.to_owned(), path.display().to_string());
@@ -161,7 +163,8 @@ impl Server {
         self.instance.certificates.as_ref()
     }
 
-    /// Returns the id of the server's first process; `None` while the server does not run.
+    /// Returns the id of the server's first process; `None` after [`Server::kill`] or
+    /// [`Server::stop`].
     pub fn pid(&self) -> Option<u32> {
         self.process.as_ref().map(Process::pid)
     }
@@ -243,11 +246,15 @@ impl Server {
     /// with the same data.
     ///
     /// # Errors
-    /// As for [`Server::restart`], or the testbed itself chooses one of the settings.
+    /// As for [`Server::restart`]; the next restart then has the settings from before. If a setting
+    /// is malformed, or is one that the testbed itself sets, the server keeps running as it was.
     pub fn restart_with(&mut self, settings: Vec<(String, String)>) -> Result<(), Problem> {
-        self.options.settings = settings;
-        self.options.check()?;
-        self.restart()
+        let before = mem::replace(&mut self.options.settings, settings);
+        let restarted = self.options.check().and_then(|()| self.restart());
+        if restarted.is_err() {
+            self.options.settings = before;
+        }
+        restarted
     }
 
     fn end(&mut self, signal: &StopSignal) {
@@ -375,7 +382,7 @@ pub fn shared(kind: Kind) -> &'static Server {
     shared_in(place, &Options::new(kind))
 }
 
-/// Returns a shared server that also offers TLS.
+/// Returns a second shared server, which also offers TLS.
 ///
 /// # Panics
 /// If the server cannot be started.

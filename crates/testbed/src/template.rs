@@ -1,4 +1,4 @@
-//! Templates: copies of initialised data folders. A server that starts from one needs no
+//! Templates: copies of initialised data folders. A server that starts from a template needs no
 //! initialisation.
 
 use std::fs::DirBuilder;
@@ -22,8 +22,8 @@ pub(crate) struct Template {
 }
 
 impl Template {
-    /// Returns the template for a server program and the accounts of an instance; `None` if no
-    /// templates are stored. The template may not exist yet.
+    /// Returns the template for a server program and the accounts of an instance; `None` if the
+    /// environment variable names no folder. The template may not exist yet.
     pub(crate) fn of(program: &Path, instance: &Instance) -> Result<Option<Template>, Problem> {
         match std::env::var_os(VARIABLE) {
             Some(folder) if !folder.is_empty() => {

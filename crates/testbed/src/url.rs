@@ -126,7 +126,7 @@ impl UrlReader<'_> {
         }
     }
 
-    /// Parses the value of an option as one of `words`.
+    /// Parses the value of an option as one of `words`, and reports any other value.
     fn keyword(&mut self, name: &str, words: &[&'static str]) -> Option<&'static str> {
         let value = self.target.option(name)?;
         let known = words.iter().copied().find(|word| *word == value);

@@ -4,12 +4,13 @@
 //! bytes ─decode─▶ text ─parse─▶ File ─check─▶ Plan ─Generator─▶ values of each request
 //! ```
 //!
-//! * [`decode`] and [`parse`] are total: every input gives a [`File`] and a list of
-//!   [`Diagnostic`]s.
-//! * [`check()`] converts a file to a [`Plan`]: typed, complete, with all names resolved. The check
-//!   is pure: it reads files only through a [`Folder`], and uses no database and no clock.
-//! * [`Generator`] and [`RowGenerator`] compute values as pure functions of the seed, the position
-//!   in the file and the number of the request.
+//! * [`decode`] refuses bytes that are not UTF-8 text. [`parse`] is total: every text gives a
+//!   [`File`] and a list of [`Diagnostic`]s.
+//! * [`check()`] converts a file without errors to a [`Plan`]: typed, complete, with all names
+//!   resolved. The check is pure: it reads files only through a [`Folder`], and uses no database
+//!   and no clock.
+//! * [`Generator`] and [`RowGenerator`] compute values as pure functions of the seed, the section,
+//!   the place in the section and the number of the request or row.
 //! * [`keys::ALL`] is the one table of keys; [`mod@reference`] generates the documentation from it.
 //!
 //! Invariant: [`Plan::to_text`] is a workload file whose plan is [the same](Plan::as_printed).
@@ -51,8 +52,8 @@ pub use sink::shortened;
 
 /// Returns the plan of a workload text, and the diagnostics about it.
 ///
-/// There is a plan exactly if no diagnostic is an error. `folder` gives access to the files that
-/// the text names.
+/// There is a plan if and only if no diagnostic is an error. `folder` gives access to the files
+/// that the text names.
 pub fn plan_in(
     source: &str,
     overrides: &Overrides,

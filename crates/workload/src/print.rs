@@ -1,8 +1,8 @@
 //! Printing of plans as workload files.
 //!
-//! The text has every default written out and every parameter replaced. Checking it again gives a
-//! plan that is equal [as printed](Plan::as_printed). Generators keep their random numbers, because
-//! their streams are identified by section, key and order.
+//! The text has parameters replaced by their values, and most defaults written out. Checking it
+//! again gives a plan that is equal [as printed](Plan::as_printed). Generators keep their random
+//! numbers, because their streams are identified by section, key and order.
 
 use std::collections::HashMap;
 use std::fmt::{Display, Write as _};
@@ -43,8 +43,9 @@ impl Plan {
             out.key("url", &named.target);
         }
         let sections = self.printed_sections();
-        // A job may have the name `observe`. Its file then has no settings of the observers, and
-        // `assay dbbench`, which switches one of them off, does not need them in its record.
+        // A job may have the name `observe`. Its file then cannot have the settings of `[observe]`,
+        // so they are left out. Only `assay dbbench` changes them in such a plan: it switches the
+        // samples of the database off, and its record does not need this setting.
         let has_settings = !sections.contains_key("observe");
         if has_settings && (self.observe != Observe::default() || self.does_nothing()) {
             self.observe.print(&mut out);
@@ -88,9 +89,9 @@ impl Plan {
         sections
     }
 
-    /// Prints the conditions that belong to no section. A section that is a part of several mixes
-    /// is printed once; those of its conditions that do not judge all of these parts are printed
-    /// here, too.
+    /// Prints the conditions that cannot be printed in a section. A section that stands for several
+    /// jobs and parts is printed once, with the leading conditions that all of them share. Their
+    /// other conditions are printed here, each with the name of its job or part.
     fn thresholds(&self, sections: &HashMap<&str, PrintedSection<'_>>, out: &mut Page) {
         let mut has_header = false;
         for either in self.jobs_and_parts() {
@@ -123,7 +124,8 @@ impl Plan {
 struct PrintedSection<'p> {
     /// The index of `either` among all jobs and parts.
     place: usize,
-    /// The one that is printed: the job if the section runs on its own, otherwise the first part.
+    /// The job or part that is printed: the job if the section runs on its own, otherwise the first
+    /// part.
     either: JobOrPart<'p>,
     /// Number of leading conditions that all these jobs and parts share.
     shared_slos: usize,
@@ -398,7 +400,7 @@ fn print_outages(job: &Job, out: &mut Page) {
     }
 }
 
-/// Describes a job in a few words: `open: 3000 requests/s, Poisson`.
+/// Describes a job in a few words: `open: 3000/s Poisson arrivals`.
 fn summary(job: &Job) -> String {
     match &job.pacing {
         Pacing::Open { schedule, batch } => format!("open: {}", schedule.words(*batch)),
@@ -482,8 +484,8 @@ fn codes(codes: &[Code]) -> String {
 /// Returns a statement as it is written in a file.
 ///
 /// The texts between values are copied, with each `${` escaped, if the result is one line that
-/// parses to the same pieces. Otherwise each text is written as `${raw(…)}`: all of them, because a
-/// literal of which only a part is within `${raw(…)}` would be parsed differently.
+/// parses to the same pieces. Otherwise all texts are written as `${raw(…)}`, because a literal
+/// that is only partly within `${raw(…)}` would be parsed differently.
 fn written(pieces: &[Piece], printed: PrintedSyntax, expr: impl Fn(&Expr) -> String) -> String {
     let plain = joined(pieces, escaped, &expr);
     let is_one_line = !plain.contains(['\n', '\r']) && !plain.ends_with('\\');
@@ -507,7 +509,8 @@ fn joined(
     pieces.iter().map(piece).collect()
 }
 
-/// Returns a text as a part of a value. A text that would begin a comment is inserted by `${…}`.
+/// Returns a text as it is written within a value, with each `${` escaped. A text that has control
+/// characters, or would begin a comment, is written as `${"…"}`.
 fn inserted(text: &str) -> String {
     match notation::is_plain(text) {
         true => escaped(text),

@@ -11,7 +11,7 @@ use crate::keys::{self, Key, KeyGroup};
 use crate::request::{Generator, RowGenerator};
 use crate::{Overrides, plan_in, unsupported};
 
-/// The width of the lines of [`help`], in characters.
+/// The largest width of a line of [`help`], in characters.
 const WIDTH: usize = 96;
 
 /// The width of the column of names in [`help`], in characters.
@@ -119,7 +119,7 @@ fn table_of_keys(out: &mut String, place: KeyGroup) {
     }
 }
 
-/// Returns a text for a cell of a table, whose bars do not end the cell.
+/// Escapes the bars of a text, which would end its cell of a Markdown table.
 fn in_cell(text: &str) -> String {
     text.replace('|', "\\|")
 }

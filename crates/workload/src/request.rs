@@ -16,8 +16,8 @@ use crate::value::Datum;
 /// above them hold the number of the pause. No run has 2^40 requests.
 const PAUSE_BITS: u32 = 40;
 
-/// A generator of the values of one job's requests. Each client has its own; clones share
-/// constants.
+/// A generator of the values of requests, for a job or for one part of a mix. It also computes the
+/// pauses. Each client has its own generators; clones share constants.
 #[derive(Clone, Debug)]
 pub struct Generator {
     program: Arc<Program>,
@@ -146,8 +146,9 @@ impl Generator {
         }
     }
 
-    /// Returns the length of a pause: of a closed client after request `number`, or of a session
-    /// after its statement `pause`, counted from 0. Zero without `think`.
+    /// Returns the length of a pause. For a client of a closed job, this is the pause after request
+    /// `number`, and `pause` is 0. For the session `number`, it is the pause after statement
+    /// `pause`, counted from 0. Zero without `think`.
     pub fn think(&mut self, number: u64, pause: u64) -> Nanos {
         let Generator { program, variables, scratch, .. } = self;
         let Some(think) = &program.think else {
@@ -157,8 +158,8 @@ impl Generator {
         if program.think_has_variables {
             program.evaluate_lets(number, Group::NONE, variables, scratch);
         }
-        // Each pause of a session has its own random numbers, separate from the numbers of other
-        // requests.
+        // Each pause of each session has a draw number of its own, and so random numbers of its
+        // own.
         let draw = number ^ pause << PAUSE_BITS;
         let context = EvalContext { draw, ..program.eval_context(number, None, variables, None) };
         match think.eval(context, scratch) {

@@ -6,7 +6,7 @@ use base::{Diagnostic, Severity, Span};
 
 use crate::wording;
 
-/// The number of diagnostics that are kept; the rest are only counted.
+/// The largest number of diagnostics that are kept; the others are only counted.
 pub(crate) const MOST_KEPT: usize = 100;
 
 /// A collector of diagnostics. It builds only the diagnostics that it keeps: a million mistakes
@@ -27,7 +27,7 @@ pub(crate) struct ReferencedFile {
     pub(crate) name: String,
     /// Its text, to which the spans of diagnostics refer.
     pub(crate) text: Rc<str>,
-    /// Position of its name in the workload file.
+    /// Position of its name in the checked file.
     pub(crate) named_at: Option<Span>,
 }
 
@@ -52,7 +52,8 @@ impl Sink {
         self.push(make);
     }
 
-    /// Records an error, unless an earlier reading of the same text has recorded it.
+    /// Records an error, unless an equal error was kept before: a text that is read several times
+    /// gives its errors several times.
     pub(crate) fn error_once(&mut self, error: Diagnostic) {
         if !self.kept.contains(&error) {
             self.error(|| error);

@@ -3,8 +3,8 @@
 //! `valgrind --tool=callgrind target/release/examples/mysql_hot_path cached 100000` counts
 //! instructions. The second argument is the number of requests; the difference between two runs
 //! with different numbers is the cost of the additional requests. The first argument selects the
-//! negotiated capabilities: `cached` (no EOF packets, column definitions left out), `new` (no EOF
-//! packets) or `old` (neither).
+//! negotiated capabilities: `cached` (no EOF packets and no column definitions), `new` (column
+//! definitions, no EOF packets) or `old` (column definitions and EOF packets).
 
 use std::hint::black_box;
 use std::process::ExitCode;

@@ -16,7 +16,7 @@ pub(crate) const EOF: u8 = 0xFE;
 /// The first byte of an ERR packet.
 pub(crate) const ERR: u8 = 0xFF;
 
-/// The status of the session ("SERVER_STATUS_flags_enum").
+/// Flags of the status of a session ("SERVER_STATUS_flags_enum").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Status(pub u16);
 
@@ -47,10 +47,11 @@ impl BitOr for Status {
     }
 }
 
-/// The result of a statement, or the end of the rows of a result.
+/// The success of a command or of the login, or the end of the rows of a result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OkPacket<'a> {
-    /// Number of rows inserted, changed or deleted.
+    /// Number of rows inserted, changed or deleted; with [`Capabilities::FOUND_ROWS`], an update
+    /// counts the rows found.
     pub affected_rows: u64,
     /// The first `AUTO_INCREMENT` value that the statement generated.
     pub last_insert_id: u64,

@@ -225,7 +225,10 @@ fn nonce(data: &[u8]) -> Result<Nonce, WireError> {
     without_final_zero(data)
 }
 
-/// Returns the first `N` bytes of `data`; only one zero byte may follow them.
+/// Returns the `N` bytes of `data`, after which one zero byte may follow.
+///
+/// # Errors
+/// Other data follow, or there are fewer bytes.
 fn without_final_zero<const N: usize>(data: &[u8]) -> Result<[u8; N], WireError> {
     match data.split_first_chunk() {
         Some((nonce, [] | [0])) => Ok(*nonce),

@@ -61,7 +61,8 @@ capabilities! {
     CACHE_METADATA = 36;
 }
 
-/// Capabilities that a load generator needs as a client; requested if the server offers them.
+/// Capabilities that a load generator requests as a client. [`Negotiated`] contains those that the
+/// server offers, too.
 pub const WANTED: Capabilities = Capabilities(
     REQUIRED.0
         | Capabilities::LONG_FLAG.0
@@ -77,7 +78,7 @@ pub const WANTED: Capabilities = Capabilities(
         | Capabilities::CACHE_METADATA.0,
 );
 
-/// Capabilities that a server must have.
+/// Capabilities that the server must offer; otherwise the login fails.
 pub(crate) const REQUIRED: Capabilities =
     Capabilities(Capabilities::PROTOCOL_41.0 | Capabilities::SECURE_CONNECTION.0);
 
@@ -142,8 +143,8 @@ impl Negotiated {
     /// Returns the result of negotiation for a client that requests `wanted` and a server that
     /// offers `offered`.
     ///
-    /// `MYSQL` is set exactly if the server offers it: MySQL requires the flag, and MariaDB reads
-    /// the upper 32 bits only from a client that does not set the flag.
+    /// `MYSQL` is set if and only if the server offers it: MySQL requires the flag, and MariaDB
+    /// reads the upper 32 bits only from a client that does not set the flag.
     pub fn of(offered: Capabilities, wanted: Capabilities) -> Negotiated {
         let both = offered & wanted.without(Capabilities::MYSQL);
         Negotiated(both | (offered & Capabilities::MYSQL))

@@ -48,8 +48,9 @@ impl ColumnType {
     pub const STRING: ColumnType = ColumnType(0xFE);
 }
 
-/// The part of a column definition that is needed to read values. Clients must keep this part for
-/// as long as the server may omit the definitions.
+/// The part of a column definition that is needed to read values. With
+/// [`Capabilities::CACHE_METADATA`], the server may omit the definitions from the next execution of
+/// a statement, so a client must keep this part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColumnKind {
     /// Type of the values.
@@ -58,7 +59,7 @@ pub struct ColumnKind {
     pub is_unsigned: bool,
 }
 
-/// `ColumnDefinition41`.
+/// `Protocol::ColumnDefinition41`: a column of a result, or a parameter of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColumnDefinition<'a> {
     /// Name of the database.
@@ -73,7 +74,7 @@ pub struct ColumnDefinition<'a> {
     pub original_name: &'a [u8],
     /// Number of the collation.
     pub collation: u16,
-    /// Display width of the values.
+    /// Maximum length of a value as text, in bytes.
     pub display_width: u32,
     /// Type of the values.
     pub column_type: ColumnType,
@@ -93,7 +94,7 @@ impl<'a> ColumnDefinition<'a> {
     /// The flag of unsigned integers.
     pub const UNSIGNED: u16 = 0x0020;
 
-    /// Makes the definition of a column that is computed: it belongs to no table.
+    /// Creates the definition of a computed column, which belongs to no table.
     pub fn computed(
         name: &'a [u8],
         column_type: ColumnType,

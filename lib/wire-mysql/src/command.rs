@@ -3,7 +3,7 @@
 //! Protocol manual: "Command Phase". The first packet of each command has sequence number 0.
 
 use crate::error::{ErrorKind, WireError};
-use crate::execute::{BulkExecuteCommand, ExecuteCommand, StatementId};
+use crate::execute::{BulkExecuteCommand, ExecuteCommand, SEND_TYPES, StatementId};
 use crate::frame;
 use crate::opcode::{
     BULK_EXECUTE, CLOSE, EXECUTE, INIT_DB, PING, PREPARE, QUERY, QUIT, RESET, RESET_CONNECTION,
@@ -16,24 +16,25 @@ use crate::take::FieldReader;
 pub enum Command<'a> {
     /// `COM_QUIT`: ends the session. Has no reply.
     Quit,
-    /// `COM_INIT_DB`: changes the database.
+    /// `COM_INIT_DB`: changes the default database of the session.
     InitDatabase(&'a [u8]),
     /// `COM_QUERY`: statements as text.
     Query(&'a [u8]),
-    /// `COM_PING`.
+    /// `COM_PING`: checks that the server answers.
     Ping,
-    /// `COM_STMT_PREPARE`.
+    /// `COM_STMT_PREPARE`: prepares a statement, given as text.
     Prepare(&'a [u8]),
-    /// `COM_STMT_EXECUTE`.
+    /// `COM_STMT_EXECUTE`: executes a prepared statement once.
     Execute(ExecuteCommand<'a>),
     /// `COM_STMT_CLOSE`: deallocates a prepared statement. Has no reply.
     Close(StatementId),
-    /// `COM_STMT_RESET`: closes the cursor of a prepared statement and discards its long data.
+    /// `COM_STMT_RESET`: closes the cursor of a prepared statement, and discards the values that
+    /// were sent with `COM_STMT_SEND_LONG_DATA`.
     Reset(StatementId),
     /// `COM_RESET_CONNECTION`: resets the session to its state after login, without prepared
     /// statements.
     ResetConnection,
-    /// MariaDB's `COM_STMT_BULK_EXECUTE`.
+    /// MariaDB's `COM_STMT_BULK_EXECUTE`: executes a prepared statement for each row of values.
     BulkExecute(BulkExecuteCommand<'a>),
 }
 
@@ -79,7 +80,8 @@ impl<'a> Command<'a> {
             Command::ResetConnection => out.push(RESET_CONNECTION),
             Command::BulkExecute(BulkExecuteCommand { id, has_types, body }) => {
                 put(out, BULK_EXECUTE, &id.0.to_le_bytes());
-                out.extend_from_slice(&[if *has_types { 128 } else { 0 }, 0]);
+                let flags = if *has_types { SEND_TYPES } else { 0 };
+                out.extend_from_slice(&flags.to_le_bytes());
                 out.extend_from_slice(body);
             }
         })

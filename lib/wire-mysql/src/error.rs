@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-/// An error in received bytes, which are malformed or whose answer would be insecure, or in data
-/// that cannot be sent.
+/// A protocol error: received bytes that are malformed or request something insecure, or data that
+/// cannot be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WireError {
     /// Kind of the error.
     pub kind: ErrorKind,
-    /// Position of the error in the given bytes: the number of bytes before it. 0 for data that
-    /// cannot be sent.
+    /// Position of the error in the given bytes: the number of bytes before the error. Without
+    /// meaning for data that cannot be sent.
     pub offset: usize,
     /// Name of the message and the field.
     pub context: &'static str,

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The types of the values are sent with the first execution and whenever they change. From then on
-//! a request without NULLs and texts has a fixed layout: it is copied from a template, and the
+//! a request without NULLs or texts has a fixed layout: it is copied from a template, and the
 //! values are written at their offsets.
 
 use crate::column::{ColumnKind, ColumnType};
@@ -97,10 +97,10 @@ pub struct Execute {
     /// The types that were last sent to the server; valid if `is_bound`.
     types: Vec<ParameterType>,
     is_bound: bool,
-    /// The whole packet of an execution whose values are all numbers, of the types that were last
-    /// sent to the server.
+    /// The whole packet of an execution without NULLs and without types, with zeros in place of the
+    /// numbers; empty if `types` includes a text.
     template: Vec<u8>,
-    /// Offset of the values in the template; beyond its end if the template cannot be used.
+    /// Offset of the values in the template; beyond its end if the template is empty.
     values: usize,
 }
 
@@ -229,8 +229,8 @@ fn put_fixed(out: &mut Vec<u8>, id: StatementId) {
     out.extend_from_slice(&fixed);
 }
 
-/// Writes numbers of the known types at their offsets. Returns true if all values were such
-/// numbers.
+/// Writes the values to their places in a copied template. Returns true if all values are numbers
+/// of the given types; otherwise, some places may have been overwritten.
 #[inline]
 fn patch<'v>(
     places: &mut [u8],
@@ -332,7 +332,7 @@ impl<'a> ExecuteCommand<'a> {
 }
 
 /// The flag of a bulk execution that includes the types.
-const SEND_TYPES: u16 = 128;
+pub(crate) const SEND_TYPES: u16 = 128;
 
 /// Indicator before a value of a bulk execution: the value follows.
 const INDICATOR_NONE: u8 = 0;
@@ -422,7 +422,9 @@ impl<'a> BulkExecuteCommand<'a> {
     /// Reads the rows: passes each value to `value`, with the index of its row.
     ///
     /// # Errors
-    /// As for [`ExecuteCommand::values`].
+    /// `Truncated`, `Value` or, for an indicator that is neither a value nor NULL, `Unsupported`,
+    /// at offsets within [`BulkExecuteCommand::body`]; `Order` if the types were never sent or the
+    /// statement has no parameters.
     pub fn values(
         &self,
         parameters: u16,

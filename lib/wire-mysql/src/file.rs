@@ -6,8 +6,8 @@
 
 use crate::frame;
 
-/// Largest part of a file in one packet, in bytes. The limit is `max_allowed_packet`, which is at
-/// least 1 MiB by default on every server.
+/// Largest part of a file in one packet, in bytes. The server's limit is `max_allowed_packet`,
+/// whose default is at least 1 MiB in every version.
 pub const FILE_PACKET: usize = 1 << 20;
 
 /// The first byte of the request.

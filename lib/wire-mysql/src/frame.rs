@@ -133,7 +133,7 @@ impl Payloads {
     /// joined; all of them but the last are consumed before the payload is complete.
     ///
     /// # Errors
-    /// `Sequence`, or `TooLong` for more than [`MAX_JOINED`].
+    /// `Sequence`, or `TooLong` for a payload of more than [`MAX_JOINED`] bytes.
     pub fn next<'a>(&'a mut self, bytes: &'a [u8]) -> Result<NextPayload<'a>, WireError> {
         let mut used = 0_usize;
         if !self.is_joining {
@@ -187,7 +187,7 @@ pub(crate) fn check_sequence(expected: u8, header: Header) -> Result<(), WireErr
 
 /// Returns the first payload of some bytes and the bytes after it; `None` unless the packet is
 /// complete, shorter than [`MAX_PAYLOAD`] and has the right sequence number. The upper byte of
-/// `sequence` holds this number, which is then incremented.
+/// `sequence` holds this number, which is incremented if a payload is returned.
 #[inline]
 pub(crate) fn usual_packet<'b>(
     bytes: &'b [u8],

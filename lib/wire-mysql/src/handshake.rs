@@ -12,7 +12,7 @@ use crate::take::FieldReader;
 /// The bytes from the server that are mixed into the password.
 pub type Nonce = [u8; 20];
 
-/// Lengths of the first and the second part of a nonce.
+/// Lengths of the two parts of a nonce in the handshake, in bytes.
 const NONCE_PARTS: (usize, usize) = (8, 12);
 
 /// `Protocol::HandshakeV10`: the server's first packet.
@@ -26,7 +26,7 @@ pub struct Handshake<'a> {
     pub nonce: Nonce,
     /// Capabilities of the server.
     pub offered: Capabilities,
-    /// The server's collation.
+    /// Number of the server's collation, limited to its lower 8 bits.
     pub collation: u8,
     /// The status of the session.
     pub status: Status,
@@ -44,7 +44,7 @@ impl<'a> Handshake<'a> {
     /// Reads the payload.
     ///
     /// # Errors
-    /// `Truncated`, `Value`; `Unsupported` for another version.
+    /// `Truncated`; `Unsupported` for another version of the handshake.
     pub fn decode(payload: &'a [u8]) -> Result<Handshake<'a>, WireError> {
         let mut take = FieldReader::new(payload);
         if take.u8("handshake, version")? != VERSION {
@@ -107,7 +107,8 @@ fn name_or_rest(rest: &[u8]) -> &[u8] {
     rest.split(|byte| *byte == 0).next().unwrap_or_default()
 }
 
-/// The fields at the beginning of every client's first packet.
+/// `Protocol::SSLRequest`: the fields at the beginning of every client's first packet. A packet
+/// without further fields requests TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SslRequest {
     /// Capabilities that the client requests.
@@ -178,7 +179,7 @@ impl<'a> ClientHello<'a> {
     /// Reads the payload of a client's packet before or inside TLS.
     ///
     /// # Errors
-    /// `Truncated`, `Value`, `Trailing`; `Unsupported` for protocols before 4.1.
+    /// `Truncated`, `Value`; `Unsupported` for protocols before 4.1.
     pub fn decode(payload: &'a [u8]) -> Result<ClientHello<'a>, WireError> {
         let mut take = FieldReader::new(payload);
         let client = SslRequest::take(&mut take)?;
@@ -223,16 +224,17 @@ impl<'a> HandshakeResponse<'a> {
             let start = take.offset().saturating_sub(list.len());
             attributes = pairs(list).map_err(|error| error.shifted_by(start))?;
         }
-        // Clients append fields of later versions (a level of compression), which are ignored.
+        // Newer clients append fields, such as the level of compression, which are ignored.
         Ok(HandshakeResponse { client, user, auth_response, database, method, attributes })
     }
 
     /// Appends the payload. `client` must include the capability of each field that is given.
+    /// Attributes without their capability are omitted.
     ///
     /// # Errors
-    /// `Value` if a name contains a zero byte, or if the database or the method is given without
-    /// its capability or vice versa; `TooLong` if the response is longer than the capabilities
-    /// allow. Bytes appended before an error must be discarded.
+    /// `Value` if a field that ends with a zero byte also contains one, or if the database or the
+    /// method is given without its capability or vice versa; `TooLong` if `auth_response` is longer
+    /// than the capabilities allow. Bytes appended before an error must be discarded.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), WireError> {
         let has = |capability| self.client.wanted.contains(capability);
         self.client.encode(out);

@@ -9,8 +9,8 @@
 //!        SslRequest, TLS ──────▶                          only with TLS
 //!        HandshakeResponse ────▶
 //!                            ◀── AuthSwitchRequest ─      if another method is wanted
-//!        its answer ───────────▶
-//!                            ◀── AuthMoreData ─────       some methods talk more
+//!        auth response ────────▶
+//!                            ◀── AuthMoreData ─────       some methods exchange more data
 //!                            ◀── OK | ERR ─────────
 //!        Command::Prepare ─────▶
 //!                            ◀── Prepared, definitions

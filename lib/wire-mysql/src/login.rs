@@ -25,9 +25,9 @@ pub struct LoginOptions<'a> {
     /// Capabilities that the client requests: [`WANTED`](crate::WANTED), possibly with changes.
     /// Other options determine whether TLS and the database are requested.
     pub wanted: Capabilities,
-    /// Kind of connection to the server. With `Tls` the login begins TLS before it sends the user.
+    /// Kind of connection to the server. With `Tls`, TLS begins before the user is sent.
     pub channel: Channel,
-    /// Key that may encrypt the password without TLS.
+    /// Key that may encrypt the password on a connection without TLS.
     pub server_key: ServerKey<'a>,
     /// Fresh random bytes for the padding of an encrypted password.
     pub seed: Seed,
@@ -77,7 +77,7 @@ pub struct Refusal {
 /// Maximum number of authentication switches per login.
 const MAX_SWITCHES: u8 = 8;
 
-/// Longest payload that the client claims to accept, in bytes; there is no actual limit.
+/// Longest payload that the client claims to accept, in bytes. Nothing here enforces it.
 const MAX_PACKET: u32 = 1 << 30;
 
 /// A login in progress.
@@ -140,7 +140,9 @@ impl<'a> Login<'a> {
     /// # Errors
     /// `Insecure` if the server requests something that would expose the password; `Unsupported`
     /// for a method or version that this crate does not support, and if TLS is requested from a
-    /// server without TLS. The offset counts from the start of `bytes`.
+    /// server without TLS; other kinds for packets that are malformed or not allowed, and for data
+    /// that cannot be sent. The offset counts from the start of `bytes`. After an error the login
+    /// is unusable.
     pub fn read(
         &mut self,
         bytes: &[u8],
@@ -179,7 +181,8 @@ impl<'a> Login<'a> {
     /// Continues the login after TLS began; appends the login packet.
     ///
     /// # Errors
-    /// `Order` if TLS was not requested; `Value` for a user, database or method with a zero byte.
+    /// `Order` if TLS was not requested; `Value` for a user or a database with a zero byte;
+    /// `TooLong` if the response to the nonce is longer than the capabilities allow.
     pub fn tls_started(&mut self, out: &mut Vec<u8>) -> Result<(), WireError> {
         if self.state != State::Tls {
             return Err(fault(ErrorKind::Order, 0, "TLS that was not asked for"));

@@ -25,7 +25,8 @@ pub(crate) struct PartialPacket {
 }
 
 impl PartialPacket {
-    /// Returns the header if it and the first byte of the payload have been received.
+    /// Returns the header once it and the first byte of the payload, if there is one, have been
+    /// received.
     pub(crate) fn header(&self) -> Option<Header> {
         let [head @ .., _] = self.head;
         let header = Header::decode(head);

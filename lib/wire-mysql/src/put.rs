@@ -1,4 +1,4 @@
-//! Writers of fields, the counterparts of the reader.
+//! Writers of fields, the counterparts of `FieldReader`.
 
 /// Appends a length-encoded integer.
 #[inline]

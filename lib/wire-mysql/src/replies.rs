@@ -21,11 +21,11 @@
 //! * 0x00: a row; in a text result a row whose first value is empty.
 //! * All others: a row of a text result; invalid in a binary one.
 //!
-//! An unwanted row must have the minimum length for its number of values, which are not read. A
-//! packet of 2²⁴ - 1 bytes is continued by the next packet, whatever the first byte of that packet
-//! is. A row that continues in a second packet is counted and never buffered. The only packet that
-//! may follow the last expected reply is an ERR with sequence number 0, with which a server ends
-//! the session.
+//! The values of an unwanted row are not read; only its length is checked, against the minimum for
+//! their number. A packet of 2²⁴ - 1 bytes is continued by the next packet, whatever the first byte
+//! of that packet is. A row that continues in a second packet is counted and never buffered. The
+//! only packet that may follow the last expected reply is an ERR with sequence number 0, with which
+//! a server ends the session.
 
 use std::collections::VecDeque;
 
@@ -44,7 +44,8 @@ use crate::take::FieldReader;
 /// Maximum number of commands that wait for their replies while an earlier reply is read.
 pub const MAX_EXPECTED: usize = 1 << 16;
 
-/// Longest packet that must be read as a whole and is neither a row nor an ERR, in bytes.
+/// Longest packet that is buffered until it is complete, in bytes, if it is neither a row nor an
+/// ERR.
 const MAX_WHOLE_PACKET: usize = 1 << 20;
 
 /// Maximum number of columns that is accepted. A server allows 4096 columns in a result; this limit
@@ -77,6 +78,7 @@ pub struct Replies {
     gathered_payload: GatheredPayload,
 }
 
+/// The part of a reply that is expected next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// No command waits for a reply.
@@ -124,12 +126,12 @@ impl Replies {
         }
     }
 
-    /// Expects the reply to a command that was sent. `sequence` is the number of its first packet,
-    /// as returned when the command was appended. Must be called for each command in the order of
-    /// sending, except for commands without a reply.
+    /// Expects the reply to a command that was sent. `sequence` is the number of the reply's first
+    /// packet, as returned when the command was appended. Must be called for each command in the
+    /// order of sending, except for commands without a reply.
     ///
     /// # Errors
-    /// `TooLong` if more than [`MAX_EXPECTED`] commands wait.
+    /// `TooLong` if [`MAX_EXPECTED`] commands already wait behind the current reply.
     #[inline]
     pub fn expect(&mut self, kind: ReplyKind, sequence: u8) -> Result<(), WireError> {
         if self.state == State::Idle {
@@ -179,8 +181,8 @@ impl Replies {
     ///
     /// # Errors
     /// The bytes are not replies to the expected commands. The offset in the error counts from the
-    /// start of `bytes`. If the faulty payload began in an earlier call, the offset is that of the
-    /// payload's last byte. After an error the session is unusable.
+    /// start of `bytes`. For a packet that arrives in pieces, the offset is only the place at which
+    /// the error was found. After an error the session is unusable.
     #[inline]
     pub fn read<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<usize, WireError> {
         let mut rest = bytes;
@@ -296,9 +298,10 @@ impl Replies {
         rest
     }
 
-    /// Counts packets that have the right sequence number, fewer than 2²⁴ - 1 bytes, at least
-    /// `min_length` bytes and a first byte below `end`. Returns their number and the remaining
-    /// bytes.
+    /// Counts at most `most` packets at the beginning of `rest`. Each must have the right sequence
+    /// number, fewer than 2²⁴ - 1 bytes, at least `min_length` bytes and a first byte below `end`;
+    /// the first packet without these properties ends the count. Returns the number of packets, and
+    /// the remaining bytes.
     #[inline]
     fn count_packets<'b>(
         &mut self,
@@ -379,7 +382,7 @@ impl Replies {
         Ok(())
     }
 
-    /// Returns true if a packet only needs to be counted.
+    /// Returns true if a packet does not need to be decoded.
     #[inline]
     fn is_skipped<S: Sink>(&self, header: Header, first: Option<u8>, sink: &S) -> bool {
         if self.is_continued {
@@ -458,7 +461,7 @@ impl Replies {
         }
     }
 
-    /// Processes the incomplete packet, or its next part. Returns the remaining bytes.
+    /// Begins or continues an incomplete packet. Returns the remaining bytes.
     #[inline(never)]
     fn resume_packet<'b, S: Sink>(
         &mut self,

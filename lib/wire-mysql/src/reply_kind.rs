@@ -1,6 +1,6 @@
 //! The kinds of replies.
 
-/// The kind of reply to a command.
+/// The kind of reply to a command, by which the reply is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplyKind {
     /// OK or ERR: `COM_PING`, `COM_INIT_DB`, `COM_STMT_RESET`, `COM_RESET_CONNECTION`.
@@ -9,15 +9,16 @@ pub enum ReplyKind {
     Text,
     /// Results with binary rows: `COM_STMT_EXECUTE`, `COM_STMT_BULK_EXECUTE`.
     Binary,
-    /// One result with binary rows, which is not an OK. `COM_STMT_EXECUTE` of a statement that was
-    /// described with columns and always returns them once, such as a `select`.
+    /// Exactly one result with binary rows; an OK in its place is an error. For `COM_STMT_EXECUTE`
+    /// of a statement that was described with columns and always has one result, such as a
+    /// `select`.
     Rows,
     /// `COM_STMT_PREPARE`.
     Prepared,
 }
 
 impl ReplyKind {
-    /// Returns true if the rows of its results are binary.
+    /// Returns true if the rows of the results are binary.
     #[inline]
     pub(crate) fn is_binary(self) -> bool {
         matches!(self, ReplyKind::Binary | ReplyKind::Rows)

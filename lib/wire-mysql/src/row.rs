@@ -25,7 +25,7 @@ pub struct TextRow<'a>(pub &'a [u8]);
 pub(crate) const NULL: u8 = 0xFB;
 
 impl<'a> TextRow<'a> {
-    /// Returns its values in order, `None` for NULL. If a value is malformed, or the number of
+    /// Returns the values in order, `None` for NULL. If a value is malformed, or the number of
     /// values differs from `columns`, the iterator ends with an error.
     pub fn fields(self, columns: u64) -> impl Iterator<Item = Result<Option<&'a [u8]>, WireError>> {
         let mut take = FieldReader::new(self.0);
@@ -110,7 +110,7 @@ impl<'a> BinaryRow<'a> {
         bitmap_bytes(columns.saturating_add(ROW_BITS)).saturating_add(1)
     }
 
-    /// Returns its values in order, given the kinds of its columns. If a value is malformed, or
+    /// Returns the values in order, given the kinds of the columns. If a value is malformed, or
     /// bytes remain after the last value, the iterator ends with an error.
     ///
     /// # Errors

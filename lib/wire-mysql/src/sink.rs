@@ -21,7 +21,7 @@ pub struct ResultEnd {
     pub warnings: u16,
 }
 
-/// A receiver of the contents of replies. Borrowed arguments are valid during the call.
+/// A receiver of the contents of replies. Borrowed arguments are valid only during the call.
 pub trait Sink {
     /// Returns true if rows and columns are wanted; otherwise they are skipped. Called for each row
     /// and column, so an implementation should return a constant or a field. The result must not
@@ -71,7 +71,7 @@ pub trait Sink {
         true
     }
 
-    /// Called instead of [`row`](Sink::row) if a wanted row is longer than a packet, or cannot be
+    /// Called instead of [`row`](Sink::row) if a wanted row exceeds one packet, or cannot be
     /// [held](Sink::can_hold). The row is counted and skipped.
     #[inline]
     fn too_long(&mut self) {}

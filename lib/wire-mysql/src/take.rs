@@ -4,9 +4,10 @@
 
 use crate::error::{ErrorKind, WireError, fault};
 
+/// The name of a field, for errors.
 type Field = &'static str;
 
-/// A partially read payload.
+/// A reader of the fields of one payload.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldReader<'a> {
     rest: &'a [u8],

@@ -36,8 +36,8 @@ impl<'a> CommandTag<'a> {
     }
 
     /// Returns the number of rows that the command returned or changed: the number at the end of
-    /// SELECT, INSERT, UPDATE, DELETE, MERGE, FETCH, MOVE, COPY and CREATE TABLE AS; `None` for
-    /// other tags.
+    /// the tags SELECT (also of CREATE TABLE AS), INSERT, UPDATE, DELETE, MERGE, FETCH, MOVE and
+    /// COPY; `None` for other tags, and for a number that does not fit 64 bits.
     #[inline]
     pub fn rows(self) -> Option<u64> {
         last_number(self.bytes).map(|(_, number)| number)
@@ -62,8 +62,8 @@ impl fmt::Debug for CommandTag<'_> {
     }
 }
 
-/// Returns the number after the last space, and the bytes before that space; `None` if the last
-/// word is not a number or does not fit 64 bits.
+/// Returns the number after the last space, and the bytes before that space; `None` if there is no
+/// space, or the last word is not a number or does not fit 64 bits.
 #[inline]
 fn last_number(bytes: &[u8]) -> Option<(&[u8], u64)> {
     let mut rest = bytes;

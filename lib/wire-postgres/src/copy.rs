@@ -79,7 +79,8 @@ fn escaped(byte: u8) -> Option<u8> {
     }
 }
 
-/// Returns the fields of a row in COPY's text format, without the escapes; `None` is NULL. A server
+/// Returns the fields of a row in COPY's text format, with the escapes decoded; `None` is NULL.
+/// Escapes by octal or hexadecimal digits, which servers never send, are not decoded. A server
 /// sends one line per CopyData.
 pub fn copy_text_fields(line: &[u8]) -> impl Iterator<Item = Option<Vec<u8>>> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);

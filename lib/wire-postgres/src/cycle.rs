@@ -15,6 +15,8 @@
 //! Notices, notifications and settings may occur anywhere. An ErrorResponse may replace the rest of
 //! the reply at any point; after it, only ReadyForQuery or a further ErrorResponse may follow.
 //!
+//! A further result of the same portal follows only a result that ends with PortalSuspended.
+//!
 //! A statement that was described without columns may still return rows: `fetch` does, if its
 //! cursor was declared after the description. All rows of a result have the same number of columns.
 //!
@@ -22,7 +24,7 @@
 //! only a cycle with a row limit is answered with PortalSuspended.
 //!
 //! A statement that was described with columns is not answered with CopyInResponse or
-//! CopyOutResponse.
+//! CopyOutResponse. If its CommandComplete counts returned rows, these rows must have come.
 
 use crate::frame::HEADER;
 use crate::tags::{backend as tag, both};
@@ -32,8 +34,9 @@ use crate::{CommandTag, ErrorKind, Object, WireError};
 /// the extended protocol up to a Sync.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cycle {
+    /// True for a Query, false for messages of the extended protocol.
     is_query: bool,
-    /// True if a text may contain no command.
+    /// True if a text contains no command.
     may_be_empty: bool,
     /// True if an Execute has a row limit.
     may_suspend: bool,
@@ -41,6 +44,10 @@ pub struct Cycle {
     may_copy: bool,
     /// Number of columns of the rows, if an earlier Describe has reported it.
     columns: Option<u16>,
+    /// Bit *n* is set if an earlier Describe has reported columns for the statement of the *n*-th
+    /// outstanding Bind, from 1. Bit 0 is that of the last answered Bind. Binds after the 63rd have
+    /// no bit: their statements count as not described.
+    described_binds: u64,
     left: OutstandingReplies,
 }
 
@@ -48,7 +55,9 @@ pub struct Cycle {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct OutstandingReplies {
     parses: u32,
+    /// Describes of statements.
     statements: u32,
+    /// Describes of portals.
     portals: u32,
     binds: u32,
     executes: u32,
@@ -74,6 +83,7 @@ impl Cycle {
         may_suspend: false,
         may_copy: false,
         columns: None,
+        described_binds: 0,
         left: OutstandingReplies {
             parses: 0,
             statements: 0,
@@ -135,15 +145,17 @@ impl Cycle {
         self
     }
 
-    /// Returns the cycle whose only statement returns rows of this many columns, as the server has
-    /// described it. Such a statement is never a COPY.
+    /// Returns the cycle whose only statement returns rows with this many columns, the number in
+    /// the server's description of the statement. Such a statement is never a COPY.
     #[must_use]
     pub const fn with_columns(mut self, columns: u16) -> Cycle {
         self.columns = Some(columns);
+        self.described_binds = 1 << 1;
         self.without_copy()
     }
 
-    /// Returns the cycle of statements none of which is a COPY.
+    /// Returns the cycle with the promise that none of its statements is a COPY. A later
+    /// [`execute`](Cycle::execute) allows COPY again.
     #[must_use]
     pub const fn without_copy(mut self) -> Cycle {
         self.may_copy = false;
@@ -151,11 +163,14 @@ impl Cycle {
     }
 
     /// Returns the cycle followed by the messages of `other`. The number of columns is discarded,
-    /// because it holds for one statement only.
+    /// because it holds for one statement only; that the statement returns rows is kept, for the
+    /// first 63 Binds.
     #[must_use]
     pub fn followed_by(mut self, other: Cycle) -> Cycle {
         let OutstandingReplies { parses, statements, portals, binds, executes, closes } =
             other.left;
+        let binds_before = self.left.binds;
+        self.described_binds |= other.described_binds.checked_shl(binds_before).unwrap_or(0);
         let left = &mut self.left;
         left.parses = left.parses.wrapping_add(parses);
         left.statements = left.statements.wrapping_add(statements);
@@ -178,8 +193,8 @@ impl Cycle {
     }
 }
 
-/// A checker of the order of a server's messages. For the messages that occur in every reply, one
-/// comparison is enough.
+/// A checker of the order of a server's messages. The messages that occur in every reply have
+/// methods of their own, which are faster than the method for any message.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Grammar {
     state: State,
@@ -236,7 +251,7 @@ impl Grammar {
     /// different number of columns, `Truncated` if the body is too short for this number of values.
     #[inline]
     pub(crate) fn row(&mut self, columns: u16, length: u32, at: usize) -> Result<(), WireError> {
-        // Each value has a length of four bytes.
+        // Each value begins with its length, which takes four bytes.
         let least = u32::from(columns).wrapping_mul(4).wrapping_add(2);
         if self.state == State::Rows && self.columns == Some(columns) && length >= least {
             return Ok(());
@@ -244,7 +259,7 @@ impl Grammar {
         self.first_row(columns, length, at)
     }
 
-    /// Checks a row that is the first of a result that was not described, or is invalid.
+    /// Checks a row that is invalid, or is the first row of a result without a description.
     #[cold]
     fn first_row(&mut self, columns: u16, length: u32, at: usize) -> Result<(), WireError> {
         if self.state != State::Rows {
@@ -269,7 +284,8 @@ impl Grammar {
         self.columns = None;
     }
 
-    /// Records the columns of a RowDescription, which has been processed.
+    /// Records the number of columns of a RowDescription that [`message`](Grammar::message) has
+    /// already processed.
     pub(crate) fn described(&mut self, columns: u16) {
         // The description of one statement does not apply to the rows of another.
         if self.state == State::Rows {
@@ -284,7 +300,7 @@ impl Grammar {
     pub(crate) fn rows(&self, command: CommandTag<'_>, returned: u64) -> Option<u64> {
         match returned {
             0 => match command.rows() {
-                Some(rows) if rows == 0 || self.columns.is_none() => Some(rows),
+                Some(rows) if rows == 0 || !self.returns_rows() => Some(rows),
                 _ => self.unusual_rows(command, returned),
             },
             1..=9 if command.ends_with_digit(returned) => Some(returned),
@@ -298,12 +314,18 @@ impl Grammar {
         // returns none, although its tag counts rows.
         let counts = matches!(command.command(), b"SELECT" | b"FETCH");
         match command.rows() {
-            Some(rows) if counts && (returned > 0 || self.columns.is_some()) => {
+            Some(rows) if counts && (returned > 0 || self.returns_rows()) => {
                 (rows == returned).then_some(rows)
             }
             Some(rows) => Some(if returned == 0 { rows } else { returned }),
             None => command.is_without_count().then_some(returned),
         }
+    }
+
+    /// Returns true if the current statement was described with columns, so it returns rows.
+    #[inline]
+    fn returns_rows(&self) -> bool {
+        self.columns.is_some() || self.cycle.described_binds & 1 == 1
     }
 
     /// Processes a BindComplete. Returns true if the message is allowed.
@@ -312,7 +334,8 @@ impl Grammar {
         let permits = self.state == State::Between && self.cycle.left.binds > 0;
         if permits {
             self.cycle.left.binds = self.cycle.left.binds.wrapping_sub(1);
-            // Without an Execute the portal is not run, and no row follows.
+            self.cycle.described_binds >>= 1;
+            // Without an Execute or a Describe of the portal, neither rows nor columns follow.
             if self.cycle.left.executes > 0 || self.cycle.left.portals > 0 {
                 self.state = State::Rows;
             }
@@ -369,7 +392,7 @@ impl Grammar {
         permits
     }
 
-    /// Processes any message; `returned` is the number of rows since the last result.
+    /// Processes any message; `returned` is the number of rows of the current result so far.
     ///
     /// # Errors
     /// `Unexpected` if the message is not allowed at this point.
@@ -393,7 +416,7 @@ impl Grammar {
                 if self.cycle.may_suspend && !is_query && left.executes > 0 =>
             {
                 left.executes = left.executes.wrapping_sub(1);
-                // The next Execute may run the same portal.
+                // With more Executes than Binds, the next Execute runs the same portal again.
                 if left.executes <= left.binds {
                     self.state = State::Between;
                 }
@@ -436,7 +459,7 @@ impl Grammar {
         let permits = match self.state {
             State::Query | State::NextStatement => true,
             // A portal that was described with columns is answered with rows.
-            State::Rows => !self.cycle.is_query && returned == 0 && self.columns.is_none(),
+            State::Rows => !self.cycle.is_query && returned == 0 && !self.returns_rows(),
             _ => false,
         };
         let permits = permits && self.cycle.may_copy;

@@ -22,7 +22,7 @@ pub struct WireError {
 pub enum ErrorKind {
     /// An invalid length: negative, or less than the length field itself.
     Length,
-    /// A message longer than its type allows.
+    /// A message or a list that is longer than allowed.
     TooLong,
     /// A field reaches beyond the end of its message.
     Truncated,
@@ -34,7 +34,7 @@ pub enum ErrorKind {
     ZeroByte,
     /// A message of a type that the manual does not list for this side.
     UnknownType(u8),
-    /// A field with a value that the manual does not list.
+    /// A field with a value that the manual does not list, or that contradicts earlier messages.
     Value,
     /// A message that is not allowed at this point.
     Unexpected,

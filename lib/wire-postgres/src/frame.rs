@@ -70,8 +70,8 @@ pub(crate) fn check_length(
     }
 }
 
-/// Returns the first message of `bytes` if it is complete. `limit` returns the longest body of a
-/// type.
+/// Returns the first message of `bytes` if it is complete. `limit` returns the longest body that is
+/// allowed for a type, in bytes, and `None` for an unknown type.
 pub(crate) fn first_message<'a>(
     bytes: &'a [u8],
     limit: fn(u8) -> Option<u32>,
@@ -83,7 +83,8 @@ pub(crate) fn first_message<'a>(
     Ok(body.map(|body| Frame { tag, body, length: HEADER.saturating_add(body.len()) }))
 }
 
-/// Appends a message of the given type with the body that `write` appends.
+/// Appends a message of the given type with the body that `write` appends; nothing if `write` fails
+/// or the message is too long.
 pub(crate) fn message(
     out: &mut Vec<u8>,
     tag: u8,
@@ -112,7 +113,8 @@ pub(crate) fn fixed_size_message<const N: usize>(out: &mut Vec<u8>, tag: u8, bod
     out.extend_from_slice(&body);
 }
 
-/// Appends a length that includes itself, and the body that `write` appends.
+/// Appends a length that includes itself, and the body that `write` appends; nothing after an
+/// error.
 pub(crate) fn length_prefixed(
     out: &mut Vec<u8>,
     write: impl FnOnce(&mut Vec<u8>) -> Result<(), WireError>,

@@ -1,9 +1,10 @@
 //! PostgreSQL's frontend/backend protocol 3.0, in both roles and without I/O.
 //!
 //! No sockets, no clock, no tasks: encoders append to a `Vec<u8>`, decoders borrow from a `&[u8]`
-//! and return the number of bytes consumed. No bytes make them panic, read past their end, or
-//! allocate by a length that the other side wrote. The chapters that comments name are sections of
-//! "Frontend/Backend Protocol" in the PostgreSQL manual, unless the comment names another place.
+//! and return the number of bytes consumed. Whatever the bytes are, a decoder does not panic, read
+//! past their end, or allocate by a length that the other side wrote. The chapters that comments
+//! name are sections of "Frontend/Backend Protocol" in the PostgreSQL manual, unless the comment
+//! names another place.
 //!
 //! ```text
 //!  client                                                          server
@@ -61,7 +62,7 @@
 //! ```
 //!
 //! Not supported, because Assay does not need them: function calls, replication, GSSAPI, and
-//! version 3.2.
+//! version 3.2 of the protocol.
 #![cfg_attr(
     not(test),
     deny(

@@ -33,7 +33,7 @@ pub struct List<'a, T> {
 }
 
 impl<'a, T: Item<'a>> List<'a, T> {
-    /// Validates and skips this number of items.
+    /// Validates a list of this many items, and moves the cursor to its end.
     pub(crate) fn counted(cursor: &mut Cursor<'a>, count: usize) -> Result<Self, WireError> {
         let bytes = cursor.rest();
         for _ in 0..count {
@@ -42,7 +42,7 @@ impl<'a, T: Item<'a>> List<'a, T> {
         Ok(List { count, bytes, items: PhantomData })
     }
 
-    /// Validates and skips the items before a zero byte, and that byte.
+    /// Validates a list that a zero byte ends, and moves the cursor behind that byte.
     pub(crate) fn terminated(
         cursor: &mut Cursor<'a>,
         context: &'static str,

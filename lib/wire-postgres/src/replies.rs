@@ -1,10 +1,10 @@
 //! A reader of a server's replies, which checks that they match the requests. Rows are counted and
 //! skipped by their length, unless a [`Sink`] wants them.
 //!
-//! A row must have the number of columns of its result, and its length must be enough for them. The
-//! values of a row must fill it; this is checked for wanted rows only, whose values are read
-//! anyway. A skipped row of two columns costs 39 instructions, and 94 with the check; checking only
-//! the first row of each result still costs 2 % of a request.
+//! A row must have the number of columns of its result, and must be long enough for that number of
+//! values. The values must fill the row exactly; this is checked for wanted rows only, whose values
+//! are read anyway. A skipped row of two columns costs 39 instructions, and 94 with the check;
+//! checking only the first row of each result still costs 2 % of a request.
 
 use std::collections::VecDeque;
 
@@ -14,8 +14,8 @@ use crate::frame::{self, HEADER};
 use crate::tags::{backend as tag, both};
 use crate::{CommandTag, ErrorKind, List, Oid, Report, TransactionStatus, WireError};
 
-/// A receiver of a server's replies, with one call per message. Borrowed arguments are valid during
-/// the call.
+/// A receiver of a server's replies, with at most one call per message. Borrowed arguments are
+/// valid only during the call.
 pub trait Sink {
     /// Called when a command was completed.
     fn complete(&mut self, completion: Completion<'_>);
@@ -166,8 +166,8 @@ impl Replies {
         }
     }
 
-    /// Records that the client has sent a CopyDone. Before the CopyDone, a server that waits for
-    /// COPY's data may not complete the command.
+    /// Records that the client has sent a CopyDone. Until then, a CommandComplete of a server that
+    /// waits for COPY's data is an error.
     pub fn end_copy(&mut self) {
         self.grammar.end_copy();
     }
@@ -179,8 +179,8 @@ impl Replies {
     }
 
     /// Returns the number of bytes that the buffer must contain before more of it can be read,
-    /// after a [`read`](Replies::read) that left some bytes. At most 16 MiB and the header of a
-    /// message.
+    /// after a [`read`](Replies::read) that left some bytes. At most 16 MiB plus the length of a
+    /// message's header.
     #[inline]
     pub fn needed(&self) -> usize {
         self.needed
@@ -228,8 +228,11 @@ impl Replies {
         Ok(bytes.len().wrapping_sub(rest.len()))
     }
 
-    /// Requests more bytes, up to the number of columns at the beginning of a message that is
-    /// skipped. Returns the number of bytes consumed before this message.
+    /// Requests the bytes of a skipped message up to the end of its number of columns. Returns the
+    /// number of bytes consumed before this message.
+    ///
+    /// # Errors
+    /// The message is not allowed at this point, or is too short for the number.
     #[cold]
     fn begin_skipped(&mut self, tag: u8, length: u32, at: usize) -> Result<usize, WireError> {
         let is_too_short = (length as usize) < COUNT;
@@ -452,7 +455,7 @@ fn has_room(tag: u8, length: u32, sink: &mut impl Sink) -> bool {
     !matches!(tag, tag::DATA_ROW | both::COPY_DATA) || sink.can_hold(length as usize)
 }
 
-/// Returns true if a message is skipped, whatever its length.
+/// Returns true if a message is skipped because it is unwanted or too long.
 fn is_skipped(tag: u8, length: u32, sink: &impl Sink) -> bool {
     match tag {
         tag::DATA_ROW | both::COPY_DATA => {

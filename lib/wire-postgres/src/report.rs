@@ -47,7 +47,8 @@ impl<'a> Report<'a> {
         self.field(b'V').or_else(|| self.field(b'S')).and_then(Severity::parse)
     }
 
-    /// Returns the error's code; `None` if the server, or a pooler in its place, sent none.
+    /// Returns the error's code; `None` if the server, or a pooler in its place, sent no valid
+    /// code.
     pub fn sqlstate(&self) -> Option<SqlState> {
         self.field(b'C').and_then(SqlState::parse)
     }
@@ -67,7 +68,7 @@ impl<'a> Report<'a> {
         self.field(b'H')
     }
 
-    /// Returns the position in the statement, in characters from 1.
+    /// Returns the position in the statement, in characters, counted from 1.
     pub fn position(&self) -> Option<u32> {
         self.field(b'P').and_then(|text| std::str::from_utf8(text).ok()?.parse().ok())
     }
@@ -110,7 +111,7 @@ pub struct OwnedReport {
     pub detail: Option<String>,
     /// Suggestion for solving the problem.
     pub hint: Option<String>,
-    /// Position in the statement, in characters from 1.
+    /// Position in the statement, in characters, counted from 1.
     pub position: Option<u32>,
 }
 

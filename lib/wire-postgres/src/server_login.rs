@@ -79,7 +79,7 @@ impl<'p> ServerLogin<'p> {
     /// client.
     ///
     /// # Errors
-    /// The bytes are not a valid client message.
+    /// The bytes are not the expected message of a client.
     pub fn read(
         &mut self,
         bytes: &[u8],

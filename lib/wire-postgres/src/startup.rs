@@ -29,10 +29,11 @@ use crate::{
 /// fifteen.
 const SETTINGS_LIMIT: usize = 1_000;
 
-/// Largest total size of the settings that a server may report at the start, in bytes.
+/// Total size of the settings reported at the start, in bytes, after which no further setting is
+/// accepted.
 const SETTINGS_BYTES: usize = 1 << 20;
 
-/// Settings for beginning a session.
+/// The inputs of a login: the user, the password, and the settings of the session.
 #[derive(Clone, Copy)]
 pub struct Login<'l> {
     /// The user's name.
@@ -186,7 +187,7 @@ impl fmt::Debug for Startup<'_> {
 }
 
 impl<'l> Startup<'l> {
-    /// Appends the StartupMessage.
+    /// Begins a session: appends the StartupMessage.
     ///
     /// # Errors
     /// A name or a value contains a zero byte, the name of a setting is empty, or the message is
@@ -279,7 +280,7 @@ impl<'l> Startup<'l> {
                 scram.finish(data).map_err(|error| StartupError::Scram(error.to_string()))?;
                 State::AuthResult
             }
-            // A server that accepts the client before it has proved itself may be an impostor.
+            // A server that accepts the client without a proof of its own may be an impostor.
             (State::Scram(_) | State::Proof(_), Authentication::Ok) => {
                 let why = "it did not prove that it knows the password";
                 return Err(StartupError::Scram(why.to_owned()));
@@ -317,7 +318,7 @@ impl<'l> Startup<'l> {
         }
     }
 
-    /// Chooses a mechanism. Chapter "SASL Authentication".
+    /// Chooses a SASL mechanism and appends its first step. Chapter "SASL Authentication".
     fn begin_scram(
         &self,
         mechanisms: List<'_, Mechanism<'_>>,

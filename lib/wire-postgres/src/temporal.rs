@@ -4,10 +4,13 @@
 //!
 //! Only the ISO form is parsed, as it has the same meaning under every setting: `2024-02-29`,
 //! `13:45:00.25`, both with a space or a `T` between them, and a zone if the type has one. A server
-//! accepts many more forms (`now`, `Jan 8 1999`); these are sent to it as text.
+//! accepts many more forms (`now`, `Jan 8 1999`); for these, the functions return `None`, and the
+//! caller sends the text to the server.
 
 /// Length of a second, in microseconds.
 const SECOND: i64 = 1_000_000;
+
+/// Length of a day, in microseconds.
 const DAY: i64 = 86_400 * SECOND;
 
 /// Number of days from the year 1 to the year 2000.

@@ -4,7 +4,7 @@ use crate::cursor::Cursor;
 use crate::list::sealed::Read;
 use crate::{ErrorKind, WireError};
 
-/// The object id of a type in the system catalog `pg_type`.
+/// The object id of a type (system catalog `pg_type`) or of a table (`pg_class`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Oid(pub u32);
 
@@ -62,7 +62,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Returns its code.
+    /// Returns the code of the format.
     pub fn code(self) -> u16 {
         match self {
             Format::Text => 0,

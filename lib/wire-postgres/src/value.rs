@@ -127,7 +127,7 @@ pub enum ValueErrorKind {
     OutOfRange(ParameterType),
     /// The value is missing: the statements take more values than were given.
     Missing,
-    /// The value exceeds the number of parameters.
+    /// The value is surplus: more values were given than the statements take.
     Surplus,
     /// The message with the value would exceed 2 GiB.
     TooLong,
@@ -159,7 +159,8 @@ pub(crate) enum EncodedForm {
     Binary,
     /// The value is NULL, which has no width.
     Null,
-    /// The value must be sent as text: only the server can parse it.
+    /// The value must be sent as text: its type has no binary form here, or only the server can
+    /// parse the text.
     Text,
 }
 
@@ -244,7 +245,7 @@ fn patch_real(
                 false => Ok(put(place, short.to_be_bytes())),
             }
         }
-        // A double that is the result of arithmetic may still be an integer.
+        // The result of arithmetic is a double, even if its value is an integer.
         ParameterType::Int2 | ParameterType::Int4 | ParameterType::Int8 | ParameterType::Oid => {
             match real {
                 _ if real.fract() != 0.0 => Err(ValueErrorKind::NotOfType(kind)),

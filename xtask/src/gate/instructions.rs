@@ -1,14 +1,14 @@
-//! Gates of the instructions per request, which do not depend on the load of the machine.
+//! Gates of the instructions per request, which depend little on the load of the machine.
 //!
 //! Each case of `bench/gates.txt` runs twice under callgrind, once with twice as many requests; the
-//! difference is the cost of the requests alone. More than the limit fails. Much less fails too,
-//! because the limit would be too generous to detect the next regression. A case with a unit larger
-//! than a request, such as a whole run, states the number of units in its shorter run.
+//! difference is the cost of the requests alone. A cost above the limit fails. A cost far below it
+//! fails too, because the limit would be too generous to detect the next regression. A case with
+//! another unit than a request, such as a whole run, states the number of units in its shorter run.
 
 use std::path::Path;
 use std::process::Command;
 
-/// Number of requests of the shorter run, unless the case names another.
+/// Number of requests of the shorter run, unless the case states another number.
 const REQUESTS: u64 = 50_000;
 
 /// Largest fraction by which a case may be below its limit. Results of different compilers and C
@@ -19,7 +19,7 @@ const SLACK: f64 = 0.25;
 #[derive(Debug, PartialEq)]
 struct Gate {
     case: String,
-    /// Instructions per request.
+    /// Maximum number of instructions per request, or per unit of the case.
     limit: u64,
     /// Number of requests, or of the case's own unit, in the shorter run.
     requests: u64,
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn size_above_or_far_below_the_limit_is_noticed() {
+    fn count_above_or_far_below_the_limit_is_noticed() {
         assert_eq!(judge(&gate(1_000), 1_000), None);
         assert_eq!(judge(&gate(1_000), 750), None);
         assert!(judge(&gate(1_000), 1_001).is_some_and(|text| text.contains("more than 1000")));

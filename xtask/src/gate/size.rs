@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::program::assay;
 
-/// Largest size, in bytes.
+/// Largest size of the program, in bytes.
 const LARGEST: u64 = 20_000_000;
 
 pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {

@@ -179,7 +179,7 @@ fn failed_tests(output: &str) -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
-/// Divides modules into `parts` shares with about as many tests each.
+/// Divides modules into `parts` shares with about the same number of tests each.
 fn shares(mut modules: Vec<Vec<String>>, parts: usize) -> Vec<Vec<String>> {
     modules.sort_by_key(|tests| Reverse(tests.len()));
     let mut shares = vec![Vec::new(); parts];

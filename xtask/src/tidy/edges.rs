@@ -1,5 +1,5 @@
 //! Check of the dependencies between crates, which point down only. `crates/edges.txt` declares
-//! them: each declared dependency must exist, and no other may.
+//! them: each declared dependency must exist, and no other may, except dependencies of tests.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -61,7 +61,8 @@ fn parse(text: &str) -> Result<Edges, String> {
     Ok(edges)
 }
 
-/// Returns the dependencies in cargo's metadata, except dependencies of tests.
+/// Returns the dependencies between crates of this workspace from cargo's metadata, except
+/// dependencies of tests.
 fn actual(metadata: &Value) -> Result<Edges, String> {
     let packages = metadata["packages"].as_array().ok_or("cargo metadata lists no packages")?;
     let name_of = |package: &Value| package["name"].as_str().unwrap_or_default().to_owned();

@@ -1,5 +1,5 @@
-//! Check of the names of facts about the environment: outside of tests, they are the constants of
-//! `record::environment`, so a misspelt name does not compile.
+//! Check of the names of facts about the environment: outside of tests, code must name a fact by a
+//! constant of `record::environment`, so a misspelt name does not compile.
 
 use record::environment::{ASSAY, CALIBRATION, DATABASE, GENERATOR, HOST, NETWORK, OBSERVE};
 

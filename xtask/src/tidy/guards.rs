@@ -1,8 +1,8 @@
 //! Check of the invariants in `ARCHITECTURE.md`: each invariant names the tests that guard it, and
 //! these tests exist.
 
-/// Returns a complaint for each name in the table of invariants that is not a test. `sources` are
-/// the paths and texts of all source files.
+/// Returns a complaint for each invariant without a test, and for each test in the table of
+/// invariants that no source file defines. `sources` are the paths and texts of all source files.
 pub(crate) fn check(architecture: &str, sources: &[(String, String)]) -> Vec<String> {
     let rows: Vec<&str> = architecture.lines().filter(|line| is_invariant(line)).collect();
     if rows.is_empty() {

@@ -1,6 +1,7 @@
 //! Check of prose: length of Markdown lines and of the README, sections of the changelog, first
 //! words of doc comments.
 
+/// Longest line of a Markdown file, in characters.
 const LONGEST_LINE: usize = 100;
 
 /// Maximum number of lines of the README.

@@ -5,8 +5,13 @@
 
 use super::code::without_tests;
 
+/// Longest line, in characters.
 const LONGEST_LINE: usize = 100;
+
+/// Longest function outside of `tests` folders, in lines.
 const LONGEST_FUNCTION: usize = 70;
+
+/// Longest file outside of `tests` folders, in lines without the tests in the file.
 const LONGEST_FILE: usize = 800;
 
 pub(crate) fn check(path: &str, text: &str) -> Vec<String> {

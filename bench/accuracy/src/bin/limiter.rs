@@ -2,10 +2,12 @@
 //!
 //! `limiter [--seed N] [--repetitions N] [--only WORDS] [--seconds S] [--write]`. By default, every
 //! scenario runs three times for 10 s each, with numbers drawn from the seed. That takes an hour on
-//! an otherwise idle machine with two processors or more. The program fails if fewer than 95 % of
-//! the limiters are identified, if the limiter of one scenario is not identified in two
-//! repetitions, if any limiter is misidentified, or if too few scenarios can run on the machine.
-//! `--write` puts the tables into `docs/limiter.md`.
+//! an otherwise idle machine with two processors or more. `--only` selects the scenarios whose
+//! names contain WORDS. `--write` puts the tables into `docs/limiter.md`.
+//!
+//! The program fails if fewer than 95 % of the limiters are identified, if a scenario has two
+//! repetitions in which the limiter is not identified, or if any limiter is misidentified. Without
+//! `--only`, it also fails if too few scenarios can run on the machine.
 
 use std::error::Error;
 use std::io::Write as _;

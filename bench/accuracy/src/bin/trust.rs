@@ -16,9 +16,11 @@
 //!   contains NAME. The NAME `drift` selects the systems that become slower or seem to. Errors are
 //!   judged only with the default budget of 25 minutes, and costs only if, in addition, all systems
 //!   are searched.
-//! * `trust loopback [PROTOCOL]`: a search in real time in each protocol, of up to 25 minutes.
+//! * `trust loopback [PROTOCOL]`: a search in real time, of up to 25 minutes, in each protocol
+//!   whose name contains PROTOCOL.
 //!
-//! Every command fails if a table is worse than the page allows.
+//! Every command except `trust history` fails if a table is worse than the page allows, or if no
+//! name contains the given NAME or PROTOCOL.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -27,7 +29,7 @@ use std::process::ExitCode;
 
 use accuracy::trust::alarms::{Alarms, Judgement, SHAPES, alarms};
 use accuracy::trust::capacity::{
-    ASSAY, BUDGET, Costs, ExpectedOutcome, SearchErrors, drifts, errors, expected_outcomes,
+    ASSAY, BUDGET, Costs, ResultCounts, SearchErrors, count_expected_results, drifts, errors,
 };
 use accuracy::trust::comparison::{ComparisonRate, Mutation, mutations, rates, rates_of_runs};
 use accuracy::trust::coverage::coverage;
@@ -38,7 +40,7 @@ use accuracy::trust::nights::nights;
 use accuracy::trust::sensitivity::{Sensitivity, sensitivity};
 use base::Nanos;
 
-/// Default number of valid runs.
+/// Default number of valid runs in virtual time.
 const VIRTUAL_RUNS: u64 = 1_000;
 const REAL_RUNS: u64 = 100;
 
@@ -51,10 +53,10 @@ const SEARCHES: u32 = 40;
 /// Numbers of fits, sweeps and histories.
 const CURVES: CurveCounts = CurveCounts { fits: 200, sweeps: 100, p99_sweeps: 100, histories: 200 };
 
-/// Number of series of nightly values without a step, and number of series with one.
+/// Number of series of nightly values without a step; as many series have a step.
 const NIGHTLY: u32 = 400;
 
-/// Number of valid runs for each run with a given fault.
+/// Ratio of the number of valid runs to the number of runs with each fault.
 const FAULTY: u64 = 10;
 
 /// Number of requests in each run of the coverage table; enough for a p99.
@@ -328,15 +330,15 @@ fn write_searches(
     }
     let outcomes = match only {
         "drift" => drifts(searches, "")?,
-        only => [expected_outcomes(searches, only)?, drifts(searches, only)?].concat(),
+        only => [count_expected_results(searches, only)?, drifts(searches, only)?].concat(),
     };
     writeln!(out, "\n| server | expected result | searches | found |\n| --- | --- | --: | --: |")?;
-    for ExpectedOutcome { name, expected, searches, found, .. } in &outcomes {
+    for ResultCounts { name, expected, searches, found, .. } in &outcomes {
         writeln!(out, "| {name} | {expected} | {searches} | {found} |")?;
     }
     out.flush()?;
     let are_good = budget != BUDGET || all.iter().all(SearchErrors::is_good);
     let are_cheap = budget != BUDGET || !only.is_empty() || costs.is_good();
     let were_made = !(all.is_empty() && outcomes.is_empty());
-    Ok(are_good && are_cheap && were_made && outcomes.iter().all(ExpectedOutcome::is_good))
+    Ok(are_good && are_cheap && were_made && outcomes.iter().all(ResultCounts::is_good))
 }

@@ -61,8 +61,8 @@ fn table(columns: &str, rows: u64, keys: &str) -> String {
     format!("[setup]\nquery = create table t ({columns})\n[load t]\nrows = {rows}\n{keys}\n")
 }
 
-/// Starts a server whose commits do not wait for the disk: a load lasts only a few seconds, and one
-/// slow flush of the machine's disk could take a whole second of it.
+/// Starts a server whose commits do not wait for the disk. A load lasts only a few seconds, and one
+/// slow flush of the machine's disk could take a whole second of this time.
 fn quick_server(kind: Kind) -> Result<Server, RepetitionError> {
     server(&options_without_flush(kind))
 }
@@ -110,7 +110,7 @@ fn one_session(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionErro
     stage.load_as(&server.url(), Some(server.password()), &workload, stage.assay_by(&[]))
 }
 
-/// Loads more data than the kernel buffers, through a relay with little bandwidth.
+/// Loads more data than the kernel's buffers hold, through a relay with little bandwidth.
 fn narrow_relay(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = quick_server(Kind::Postgres)?;
     let relay = Relay::start(([127, 0, 0, 1], server.port()).into())?;

@@ -3,7 +3,7 @@
 /// The default seed: that of the table in `docs/limiter.md`.
 const SEED: u64 = 2_028;
 
-/// The seeds with which thresholds were tuned.
+/// The seeds with which the thresholds of `analyze` were tuned; `--write` refuses them.
 const TUNED: [u64; 4] = [7, 11, 2_026, 2_027];
 
 const REPETITIONS: u64 = 3;
@@ -24,7 +24,7 @@ pub struct Order {
     pub seconds: u64,
     /// A text that the names of the executed scenarios contain; `None` for all scenarios.
     pub only: Option<String>,
-    /// True if the tables are written into the guide.
+    /// True if the tables are written into `docs/limiter.md`.
     pub is_written: bool,
 }
 

@@ -25,7 +25,8 @@ pub(super) fn inside(stage: &ScenarioEnv) -> Target {
     Target { kind: base::TargetKind::Sqlite, endpoint: Endpoint::File(file.into()), options }
 }
 
-/// Returns the URL of a server, with a different port of this machine.
+/// Returns the URL of a server with its address replaced by `port` of this machine, such as the
+/// port of a relay.
 pub(super) fn through(server: &Server, port: u16) -> Target {
     let mut target = server.url();
     if let Endpoint::Network { addresses, .. } = &mut target.endpoint {
@@ -65,7 +66,7 @@ pub(super) fn observe_clients(
     }
 }
 
-/// Observes `pgbench`; `target` is the URL of its server for `assay`.
+/// Observes `pgbench`, which connects to `server`. `target` is the URL that `assay` gets.
 pub(super) fn pgbench(
     target: &Target,
     stage: &ScenarioEnv,
@@ -119,7 +120,7 @@ pub(super) fn observe_script(
     script: &str,
 ) -> Result<Answer, RepetitionError> {
     let client = client(server)?;
-    // Its output must not mix with the document that `assay` prints.
+    // The script's output must not mix with the document that `assay` prints.
     let script = format!("exec >/dev/null 2>&1; {script}");
     let mut words: Vec<&OsStr> = ["timeout", "-s", "INT"].map(OsStr::new).to_vec();
     let span = stage.seconds.to_string();

@@ -27,8 +27,8 @@ pub(super) enum RunOn {
 }
 
 impl ScenarioKind {
-    /// Returns the scenarios of this kind. With several servers, each name ends with the name of
-    /// the server.
+    /// Returns the scenarios of this kind. With [`RunOn::Each`], each name ends with the name of a
+    /// product, and only the first scenario describes the bottleneck; the others say "the same".
     pub(super) fn scenarios(&self) -> Vec<Scenario> {
         match self.run {
             RunOn::One(run) => vec![self.scenario(self.name.to_owned(), self.bottleneck, run)],
@@ -89,7 +89,8 @@ pub enum Outcome {
     Right,
     /// The limiter was not identified: the answer was `unknown`.
     Missed,
-    /// The limiter was misidentified, or the repetition failed.
+    /// The limiter was misidentified, the finding lacks the required fact, or the repetition
+    /// failed.
     Wrong,
 }
 
@@ -133,7 +134,8 @@ pub(super) fn names_pgbouncer(finding: &LimiterFinding) -> bool {
     }
 }
 
-/// Returns true if a finding is based on the sockets at both ends of a program.
+/// Returns true if a finding says that a program pauses, and is based on the sockets at both ends
+/// of its connections.
 pub(super) fn sees_both_sockets(finding: &LimiterFinding) -> bool {
     match finding {
         LimiterFinding::Program(ProgramLimit::Pauses { pause, .. }) => {

@@ -1,7 +1,8 @@
 //! Limiter scenarios of runs, and the code that creates their bottlenecks.
 //!
-//! The load generator and the servers share one machine with two processors or more. Where the two
-//! must be distinguished, the generator gets processor 0 and the server processor 1.
+//! The load generator and the servers share one machine with two processors or more. If the
+//! generator and a server must not compete for a processor, the generator gets processor 0 and the
+//! server gets processor 1.
 
 use base::{Nanos, Target};
 use testbed::{Kind, Options, Relay, Via};
@@ -392,7 +393,8 @@ fn other_programs(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionE
     stage.run(&server, &closed(stage, stage.draw(2, 4, 8), &query))
 }
 
-/// Runs sessions that vacuum clean tables, which takes processor time but no contended locks.
+/// Runs sessions that vacuum tables without dead rows, which takes processor time but no contended
+/// locks.
 fn vacuum(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = server(&Options::postgres())?;
     let rows = stage.draw(0, 100_000, 300_000);
@@ -416,8 +418,8 @@ fn vacuum(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     stage.run_as(&server.url(), Some(server.password()), &workload, command, &[])
 }
 
-/// Runs a job whose log writes delay the commits of another job. Each of its statements updates
-/// half of the rows of a table, so this job writes most of the log.
+/// Runs a job, `clean-up`, whose log writes delay the commits of another job, `commit`. Each
+/// statement of `clean-up` updates half of the rows of a table, so this job writes most of the log.
 fn clean_up(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let disk = SlowDisk { write_ns: stage.draw(0, 30, 80), ..SlowDisk::default() };
     let server = server(&Options::postgres().preload(&stage.slow_disk(disk)?))?;

@@ -2,7 +2,7 @@
 
 use testbed::{Kind, Options};
 
-/// The servers on which most kinds of bottlenecks are created.
+/// The kinds of servers on which most bottlenecks are created.
 pub(super) const ALL: &[Kind] = &[Kind::Postgres, Kind::Mariadb, Kind::Mysql];
 
 /// Returns the options of a server that allows the recursions of [`rows`] and `load data local`.
@@ -74,7 +74,8 @@ pub(super) fn endless_sleep(kind: Kind) -> &'static str {
     }
 }
 
-/// Returns the definition of a column `v` with a check that takes some microseconds per row.
+/// Returns the definition of a column `v` with a check that takes some microseconds per row; the
+/// time grows with `cost`.
 pub(super) fn expensive_column(kind: Kind, cost: u64) -> String {
     match kind {
         Kind::Postgres => format!("v bigint check (factorial({cost} + v % 2) > 0)"),

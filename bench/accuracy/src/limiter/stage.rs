@@ -62,7 +62,8 @@ pub struct Answer {
     pub component: String,
     /// The reported reason.
     pub because: String,
-    /// The facts in the record from which the limiter was concluded; `None` if there is no record.
+    /// The facts in the record from which the limiter was concluded; `None` if the repetition
+    /// failed, or if the record has no load.
     pub finding: Option<LimiterFinding>,
 }
 
@@ -171,7 +172,7 @@ impl ScenarioEnv {
     /// Writes the workload and appends the arguments of `assay run` or `assay load` to a command.
     fn add_arguments(
         &self,
-        what: &str,
+        subcommand: &str,
         target: &Target,
         password: Option<&Secret>,
         workload: &str,
@@ -179,7 +180,7 @@ impl ScenarioEnv {
     ) -> Result<(), RepetitionError> {
         let file = self.path("workload.ini");
         fs::write(&file, workload)?;
-        command.arg(what).arg(&file).arg("--url").arg(target.to_string());
+        command.arg(subcommand).arg(&file).arg("--url").arg(target.to_string());
         command.args(["--json", "--quiet", "--out"]).arg(self.path(RECORD));
         if let Some(password) = password {
             command.env("ASSAY_PASSWORD", password.expose());
@@ -380,21 +381,23 @@ impl Drop for BackgroundProgram {
     }
 }
 
-/// A control group that limits a server's processor time. Removed on drop.
+/// A control group, of version 1 or 2, that limits a server's processor time. Removed on drop.
 pub(super) struct Quota(PathBuf);
 
 impl Quota {
-    /// Puts a server into a new group that may use `hundredths` of a processor.
+    /// Moves a server's first process into a new group that may use `hundredths` hundredths of a
+    /// processor. Processes that the first process starts later belong to the group too.
     pub(super) fn on(server: &Server, hundredths: u64) -> Result<Quota, RepetitionError> {
         let pid = server.pid().unwrap_or_default();
         let name = format!("assay-limiter-{pid}");
-        let (first, second) = (Path::new("/sys/fs/cgroup/cpu"), Path::new("/sys/fs/cgroup"));
-        let group = if first.is_dir() { first.join(name) } else { second.join(name) };
+        // The folders of cgroup versions 1 and 2.
+        let (v1, v2) = (Path::new("/sys/fs/cgroup/cpu"), Path::new("/sys/fs/cgroup"));
+        let group = if v1.is_dir() { v1.join(name) } else { v2.join(name) };
         let unable =
             |error: std::io::Error| Unsupported::new(format!("{}: {error}", group.display()));
         fs::create_dir(&group).map_err(unable)?;
         let quota = Quota(group.clone());
-        let limit = match first.is_dir() {
+        let limit = match v1.is_dir() {
             true => fs::write(group.join("cpu.cfs_quota_us"), (hundredths * 1_000).to_string()),
             false => fs::write(group.join("cpu.max"), format!("{} 100000", hundredths * 1_000)),
         };
@@ -406,7 +409,7 @@ impl Quota {
 
 impl Drop for Quota {
     fn drop(&mut self) {
-        // A group with processes cannot be removed: move them to the parent group first.
+        // A group with processes cannot be removed: move the processes to the parent group first.
         let home = self.0.parent().map(|parent| parent.join("cgroup.procs"));
         let processes = fs::read_to_string(self.0.join("cgroup.procs")).unwrap_or_default();
         for pid in processes.lines() {
@@ -420,7 +423,8 @@ impl Drop for Quota {
 pub(super) struct Network(String);
 
 impl Network {
-    /// Creates the namespace with this discipline.
+    /// Creates the namespace. `discipline` ends the command line of `tc qdisc add`, such as
+    /// `netem delay 5ms`.
     pub(super) fn new(discipline: &str) -> Result<Network, RepetitionError> {
         let name = format!("assay-{}", std::process::id());
         run_checked(Command::new("ip").args(["netns", "add", &name]))?;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::{Answer, Outcome, Scenario};
 
-/// The fraction of repetitions that must be identified.
+/// The minimum fraction of the repetitions in which the limiter must be identified.
 const LEAST_IDENTIFIED: f64 = 0.95;
 
 /// The answers of one scenario.
@@ -28,7 +28,7 @@ impl Table<'_> {
     }
 
     /// Returns true if enough limiters are identified, none is misidentified, and no scenario has
-    /// two repetitions without an identified limiter.
+    /// two repetitions without an identified limiter. Without any repetition, returns false.
     pub fn is_good(&self) -> bool {
         let count = self.outcomes().count();
         let right = self.outcomes().filter(|outcome| *outcome == Outcome::Right).count();
@@ -40,8 +40,8 @@ impl Table<'_> {
             && self.ran().all(|row| misses(row) < 2)
     }
 
-    /// Returns all tables in Markdown: the scenarios, the confusion matrix, and the scenarios that
-    /// were not run.
+    /// Returns the whole result in Markdown: the table of scenarios, the confusion matrix, the
+    /// totals, and the scenarios that were not run.
     pub fn to_text(&self) -> String {
         format!("{}\n{}{}", self.scenarios(), self.confusion(), self.totals())
     }

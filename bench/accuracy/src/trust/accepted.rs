@@ -3,9 +3,11 @@
 //! A statistical check objects to at most [`DESIGNED_SHARE`] of the valid runs, so among many runs
 //! some objections are expected. The accepted number is exceeded by chance alone with at most the
 //! probability [`LEVEL`]: it is a quantile of the binomial distribution. A check that counts
-//! exactly may never object. In real time, checks of the machine are judged too. Whichever checks
-//! notice a disturbance, at most [`DISTURBED_SHARE`] of the runs may be disturbed: a machine that
-//! disturbs more is not idle, and its runs say nothing about false alarms.
+//! exactly may never object.
+//!
+//! A check of the machine may not object in virtual time. In real time, an idle machine may disturb
+//! up to [`DISTURBED_SHARE`] of the runs, whichever checks notice it. A machine that disturbs more
+//! runs is not idle, and its runs say nothing about false alarms.
 
 use analyze::CheckKind;
 
@@ -30,11 +32,11 @@ pub enum TimeKind {
 /// The reason for which a check may object to a valid run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
-    /// None: the check counts exactly.
+    /// No reason: the check counts exactly, or it concerns the machine and time is virtual.
     Nothing,
     /// Chance, which exceeds the limit of the check in few runs.
     Chance,
-    /// The machine, which was really disturbed.
+    /// A real disturbance of the machine.
     Machine,
 }
 

@@ -256,8 +256,8 @@ mod tests {
         }
     }
 
-    /// The numbers of objections are those of the table in `docs/checks.md`. In the worst case,
-    /// each objection belongs to a different run.
+    /// `docs/checks.md` states the limit of 11 disturbed runs among 100. The runs to which `step`
+    /// objects are among those to which `send-lag` objects, so each of them counts once.
     #[test]
     fn machine_may_disturb_a_few_runs_and_virtual_time_none() {
         let disturbed = |lags| [(CheckKind::SendLag, lags), (CheckKind::Step, 3)];

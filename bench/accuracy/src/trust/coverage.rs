@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     /// If the intervals cover the true value with a probability of 95 %, at least 34 of 40 do so in
-    /// 99.9 % of such tests.
+    /// 99.7 % of such tests.
     #[test]
     fn confidence_intervals_have_their_nominal_coverage() {
         for found in coverage(40, 30_000).expect("runs") {

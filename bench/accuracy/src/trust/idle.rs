@@ -2,7 +2,7 @@
 //!
 //! The runs use simulated servers, SQLite, and private servers of PostgreSQL and MariaDB. Each run
 //! for false alarms is judged over ten seconds. The result depends on the machine: other programs
-//! that run there are detected too.
+//! that run on it are detected too.
 
 use std::error::Error;
 use std::io;

@@ -1,7 +1,7 @@
 //! Capacity searches over loopback, in real time, in the protocols of PostgreSQL and MySQL.
 //!
-//! The server is an M/M/1 queue in a process of its own. The installed program searches it, as a
-//! user would.
+//! The server is an M/M/1 queue in a process of its own. The search is made by the program `assay`
+//! in the folder of this program, with a question file, as users run it.
 
 use std::error::Error;
 use std::process::{Command, Stdio};
@@ -40,7 +40,7 @@ pub struct Protocol {
     scheme: &'static str,
 }
 
-/// The protocols in which the server is searched.
+/// The protocols in which the capacity of the server is searched for.
 pub const PROTOCOLS: [Protocol; 2] = [
     Protocol { name: "PostgreSQL", server: "postgres", scheme: "postgres" },
     Protocol { name: "MySQL", server: "mariadb", scheme: "mysql" },
@@ -85,8 +85,8 @@ impl LoopbackSearch {
     }
 }
 
-/// Searches the server in one protocol with the `assay` in this program's folder, in up to 25
-/// minutes.
+/// Searches for the capacity of the server in one protocol, with the `assay` in this program's
+/// folder, in up to 25 minutes.
 ///
 /// # Errors
 /// Fails if `bench` or `assay` is missing, or `assay` prints no answer.

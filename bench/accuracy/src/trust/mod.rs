@@ -1,6 +1,6 @@
 //! Measurements of the error rates of Assay's judgements.
 //!
-//! Hundreds of runs, nearly all in virtual time, measure the false alarms of checks on valid runs
+//! Thousands of runs, nearly all in virtual time, measure the false alarms of checks on valid runs
 //! ([`alarms`]), the detection of planted faults ([`sensitivity`]), and the coverage of confidence
 //! intervals ([`coverage`]). The other modules measure comparisons, sweeps, histories and capacity
 //! searches. The runs have fixed seeds, so the results are the same at any time and on any machine,
@@ -73,7 +73,7 @@ fn evidence_of(
     of_record(plan, url, seed, options, |archive| Ok(lab::evidence(archive)?))
 }
 
-/// Returns the values read from the record of a run with these options.
+/// Executes a run with these options, and returns the result of `read` on its record.
 fn of_record<T>(
     plan: &Plan,
     url: &str,

@@ -52,8 +52,8 @@ impl Nights {
     }
 }
 
-/// Returns the alarms of `series` series without a step and of as many with one; for each
-/// definition of a recent change, one item.
+/// Returns the alarms of `series` series without a step, and of as many with a step: one item for
+/// each number of newest values within which a change is recent.
 pub fn nights(series: u32) -> Vec<Nights> {
     let all = lab::run_concurrently(series.into(), |seed| {
         [

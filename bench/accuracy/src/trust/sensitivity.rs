@@ -72,7 +72,7 @@ const fn fault(name: &'static str, check: &'static str) -> PlantedFault {
     PlantedFault { name, check, server: "", alter_plan: |_| {}, alter_evidence: |_, _| {} }
 }
 
-/// Counts of the runs in which a fault was detected.
+/// Counts of the runs with a fault, and of those in which it was detected.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sensitivity {
     /// The fault.

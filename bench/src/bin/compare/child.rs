@@ -26,7 +26,8 @@ pub(crate) struct ProgramRun {
     pub(crate) user: Duration,
     /// Processor time in kernel mode, of all its threads and the children that it waited for.
     pub(crate) system: Duration,
-    /// Peak resident memory, in bytes.
+    /// Peak resident memory of the program without its children, in bytes. It is 0 for a program
+    /// that ends before the first reading.
     pub(crate) peak_rss: u64,
     /// Fraction of the machine's time that other virtual machines stole during the run.
     pub(crate) steal: f64,
@@ -38,9 +39,9 @@ pub(crate) struct ProgramRun {
 
 /// Runs a program and waits for its end. Kills it after `patience`.
 ///
-/// The processor time is the increase of the kernel's count for waited-for children, which has a
-/// resolution of microseconds; `/proc/PID/stat` only has ticks. The memory is `VmHWM`, read
-/// repeatedly, because the figure of `getrusage` is the maximum over all children so far.
+/// The processor time is the increase of the kernel's count for children that were waited for. This
+/// count has a resolution of microseconds; `/proc/PID/stat` only has ticks. The memory is `VmHWM`,
+/// read repeatedly, because the figure of `getrusage` is the maximum over all children so far.
 ///
 /// # Errors
 /// Fails if the program cannot be started or does not end in time.

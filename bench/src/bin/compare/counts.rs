@@ -48,13 +48,9 @@ enum Tool {
     Callgrind,
 }
 
-/// Names of perf's events for system calls and for instructions in user mode.
+/// Names of perf's events: for system calls, and below for instructions in user mode.
 const CALLS: &str = "raw_syscalls:sys_enter";
 const INSTRUCTIONS: &str = "instructions:u";
-
-fn perf(ran: &ProgramRun, event: &str) -> Result<u64, Failure> {
-    parse::perf(&ran.stderr, event).ok_or_else(|| "not permitted here".into())
-}
 
 impl Tool {
     fn word(self) -> &'static str {
@@ -85,7 +81,7 @@ impl Tool {
             Tool::Strace => &["strace", "-c", "-f", "-o", "calls.txt"],
             Tool::PerfCalls => &["perf", "stat", "-x,", "-e", CALLS],
             Tool::Perf => &["perf", "stat", "-x,", "-e", INSTRUCTIONS],
-            // Debian's pgbench is a script that executes the program.
+            // Debian's pgbench is a script that starts the program: its children are counted too.
             Tool::Callgrind => &[
                 "valgrind",
                 "--tool=callgrind",
@@ -113,8 +109,8 @@ impl Tool {
             Tool::Strace => {
                 parse::strace(&std::fs::read_to_string(servers.folder().join("calls.txt"))?)
             }
-            Tool::PerfCalls => perf(ran, CALLS),
-            Tool::Perf => perf(ran, INSTRUCTIONS),
+            Tool::PerfCalls => parse::perf(&ran.stderr, CALLS),
+            Tool::Perf => parse::perf(&ran.stderr, INSTRUCTIONS),
             Tool::Callgrind => parse::callgrind(&ran.stderr),
         }
     }

@@ -33,7 +33,8 @@ pub(crate) fn refresh() -> Result<(), Failure> {
     publish::replace(Measure::Goals, &table(Path::new(RESULTS)))
 }
 
-/// Returns a row for each goal, and a remark for each result that is missing in the folder.
+/// Returns a row for each goal, and a remark for each result in the folder that is missing or
+/// unreadable.
 fn table(folder: &Path) -> String {
     let results = Results::read(folder);
     let rows: String = goals(&results).iter().map(row).collect();

@@ -1,5 +1,5 @@
 //! Speed of filling a table. Assay generates its rows while it loads; the databases' own clients
-//! read them from prepared files.
+//! read similar rows from prepared files.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};

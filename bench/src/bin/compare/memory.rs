@@ -27,7 +27,7 @@ const LARGEST_REAL: u32 = 1_000;
 
 /// Measures the peak memory of Assay with many connections.
 pub(crate) fn measure(options: &Options, servers: &Servers) -> Result<(), Failure> {
-    // Servers named on the command line are real ones, too.
+    // The servers that the command line names are real ones, and must not replace simulated ones.
     let simulated = Servers::simulated(&options.without_servers())?;
     let publication = Publication::begin(options)?;
     let mut raws = Vec::new();

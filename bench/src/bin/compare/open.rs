@@ -17,8 +17,8 @@ use crate::servers::Servers;
 /// The rates at which the send lag is measured, in requests per second.
 const RATES: [u32; 4] = [1_000, 10_000, 50_000, 100_000];
 
-/// Number of bisection steps of a search for the highest rate, which starts at [`CEILING`]. Six
-/// steps resolve 2.3 % of the throughput of the bare loop.
+/// Number of bisection steps of a search for the highest rate, between 0 and [`CEILING`]. Six steps
+/// resolve 2.3 % of the throughput of the bare loop.
 const HALVINGS: usize = 6;
 
 /// Upper end of the search, as a multiple of the throughput of the bare loop.
@@ -72,7 +72,8 @@ pub(crate) struct Search {
     /// The highest rate that was sustained, in requests per second.
     #[serde(rename = "kept_per_s")]
     sustained_per_s: f64,
-    /// The lowest rate above it that was not sustained, in requests per second.
+    /// The lowest rate that was not sustained, in requests per second; the upper end of the search,
+    /// which is never tried, if every tried rate was sustained.
     #[serde(rename = "missed_per_s")]
     failed_per_s: f64,
     /// Throughput of the bare loop in the same round, in requests per second.

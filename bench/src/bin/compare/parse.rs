@@ -44,11 +44,15 @@ pub(crate) fn strace(summary: &str) -> Result<u64, Failure> {
     calls.parse().map_err(|_| format!("strace reports `{calls}` calls").into())
 }
 
-/// Parses the count in a line of `perf stat -x,`. `None` if counting is not permitted or not
-/// supported.
-pub(crate) fn perf(stderr: &str, event: &str) -> Option<u64> {
-    let line = stderr.lines().find(|line| line.split(',').any(|field| field == event))?;
-    line.split(',').next()?.parse().ok()
+/// Parses the count in a line of `perf stat -x,`.
+///
+/// # Errors
+/// Counting is not permitted: perf then prints no such line. Or it is not supported, or nothing was
+/// counted, which the line says in place of the count.
+pub(crate) fn perf(stderr: &str, event: &str) -> Result<u64, Failure> {
+    let line = stderr.lines().find(|line| line.split(',').any(|field| field == event));
+    let count = line.ok_or("not permitted here")?.split(',').next().unwrap_or_default();
+    count.parse().map_err(|_| format!("{} here", count.trim_matches(['<', '>'])).into())
 }
 
 /// Parses and adds the counts of callgrind in all processes: "==1== Collected : 123".
@@ -89,13 +93,22 @@ mod tests {
                     100.00    0.631   8     76084        17 total\n";
         assert_eq!(strace(text).ok(), Some(76_084));
         let text = "said before\n29,,raw_syscalls:sys_enter,8,100.00,,\n";
-        assert_eq!(perf(text, "raw_syscalls:sys_enter"), Some(29));
-        assert_eq!(perf(text, "instructions:u"), None);
-        assert_eq!(perf("<not supported>,,instructions:u,0,100.00,,\n", "instructions:u"), None);
+        assert_eq!(perf(text, "raw_syscalls:sys_enter").ok(), Some(29));
         assert_eq!(callgrind("==7== Events    : Ir\n==7== Collected : 55\n").ok(), Some(55));
         let text = "==7== Collected : 55\nsaid between\n==8== Collected : 45\n";
         assert_eq!(callgrind(text).ok(), Some(100));
         assert!(callgrind("==7== Collected : no\n").is_err() && callgrind("").is_err());
+    }
+
+    #[test]
+    fn reason_for_a_missing_count_of_perf_is_kept() {
+        let check = |text: &str, expected: &str| {
+            let error = perf(text, "instructions:u").expect_err("no count");
+            assert_eq!(error.to_string(), expected);
+        };
+        check("Access to performance monitoring is limited.\n", "not permitted here");
+        check("<not supported>,,instructions:u,0,100.00,,\n", "not supported here");
+        check("<not counted>,,instructions:u,0,0.00,,\n", "not counted here");
     }
 
     #[test]

@@ -82,7 +82,8 @@ impl Publication {
         self.put(Path::new(DRAFTS), extent, raws).map(|_| ())
     }
 
-    /// Prints the tables and stores the raw numbers; writes both into the tree if requested.
+    /// Prints the tables. If requested, writes them into the document, and the raw numbers into
+    /// `bench/results`; otherwise stores the raw numbers as a draft.
     pub(crate) fn publish<R: Serialize>(
         &self,
         extent: &Extent,

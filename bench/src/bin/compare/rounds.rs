@@ -79,7 +79,10 @@ impl Progress {
         }
     }
 
-    /// Measures a run, with a start-up run right before it. Returns the run, then the start-up run.
+    /// Measures a start-up run and then a run. Returns the run, then the start-up run.
+    ///
+    /// Between the two runs, the first call for a cell and a load generator that takes a number of
+    /// queries measures the speed of the generator.
     fn sample(
         &mut self,
         options: &Options,

@@ -61,8 +61,8 @@ const FEWEST_SLOW: u64 = 20;
 /// if the boundary is at half of the queue's capacity, and 1 for a server that stalls at times.
 const EQUAL_SHARES_RATIO: f64 = 0.8;
 
-/// Difference of the two shares of [`EQUAL_SHARES_RATIO`], in standard errors, from which they
-/// count as different.
+/// Smallest excess of the share of slow requests near a value over the share at low loads, in
+/// standard errors, at which the share counts as grown; see also [`EQUAL_SHARES_RATIO`].
 const GROWTH_ERRORS: f64 = 2.0;
 
 /// Minimum ratio of a trial's mean service time to the mean service time of a quiet trial, at which

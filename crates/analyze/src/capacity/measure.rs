@@ -132,14 +132,14 @@ impl Failures {
     /// Adds up the failures of jobs and of the parts of mixes, but not of the mixes, which repeat
     /// those of their parts.
     fn of(order: &CapacityOrder, evidence: &Evidence, summary: &Summary) -> Failures {
-        let findings = CheckInput::new(evidence);
+        let check_input = CheckInput::new(evidence);
         let mut all = Failures::default();
         for (account, job) in evidence.accounts().zip(&summary.jobs) {
             let planned = evidence.plan.account(account);
             if planned.is_mix() {
                 continue;
             }
-            let errors = findings.unexpected(account);
+            let errors = check_input.unexpected(account);
             let rejected = job.counts.balance.rejected();
             match order.limits_failures(&job.name) || order.limits_failures(planned.job().name()) {
                 true => all.limited += errors + rejected,

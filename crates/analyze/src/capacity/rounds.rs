@@ -188,7 +188,8 @@ impl<'a> Rounds<'_, 'a> {
             is_of_round || (trial.value / self.center).ln().abs() <= NEAR_CENTER
         };
         let mut trials: Vec<&Trial> = self.replay.valid_trials().filter(is_near).collect();
-        // Exclude trials that turned out to be short: they depend on their initial state.
+        // Exclude trials that are less than half as long as present trials, if enough others
+        // remain: short trials depend on their initial state.
         let is_long =
             |trial: &&Trial| trial.window.as_secs_f64() * 2.0 >= self.window.as_secs_f64();
         let long: Vec<&Trial> = trials.iter().copied().filter(is_long).collect();

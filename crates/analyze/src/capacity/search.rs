@@ -147,8 +147,9 @@ pub(super) fn is_wide(load: &VariedLoad, range: Interval, most: f64) -> bool {
     high / low > most && (!load.is_whole() || high - low > FEW_CLIENTS)
 }
 
-/// Returns the range of the boundary above the confirmed value if the range is wide, or if the
-/// class of the boundary is unknown and the search named no reason.
+/// Returns the range in which the boundary lies, if this range is wide, or if the class of the
+/// boundary is unknown and the search named no reason. The range is the interval of the boundary,
+/// extended down to the confirmed value if that is lower.
 fn not_located(
     order: &CapacityOrder,
     found: &FoundBoundary,
@@ -974,7 +975,8 @@ mod tests {
         let sustained = capacity.sustained.unwrap();
         assert!((8_500.0..9_000.0).contains(&sustained), "{sustained}: {:?}", capacity.irregular);
         assert_eq!(capacity.confirmations, 6);
-        // The search found the boundary at 10,000/s, which 9,000/s contradicts.
+        // The search found the boundary at 10,000/s, but in the confirmation values above 9,000/s
+        // fail.
         check(&capacity, |it| {
             matches!(it, Irregular::BoundaryMoved { fails, low }
                 if *fails > 9_000.0 && fails <= low && *low > 9_900.0)

@@ -67,8 +67,8 @@ impl Deviation {
 impl CheckInput<'_> {
     /// Checks that the gaps between arrivals match a Poisson process.
     pub(super) fn gaps(&self) -> Check {
-        let places = self.whole_jobs().filter(|account| self.is_steady(*account));
-        let found = places.filter_map(|account| {
+        let accounts = self.whole_jobs().filter(|account| self.is_steady(*account));
+        let found = accounts.filter_map(|account| {
             let name = self.evidence.plan.account(account).name();
             Some((name, self.gaps_of(account)?.deviation()))
         });

@@ -272,8 +272,8 @@ impl<'a> CheckInput<'a> {
 
     /// Returns the names of the overloaded jobs.
     pub(crate) fn overloaded(&self) -> impl Iterator<Item = &'a str> {
-        let places = self.whole_jobs().filter(|account| self.is_overloaded(*account));
-        places.map(|account| self.evidence.plan.account(account).name())
+        let accounts = self.whole_jobs().filter(|account| self.is_overloaded(*account));
+        accounts.map(|account| self.evidence.plan.account(account).name())
     }
 
     /// Returns the requests of a job, from the first step of the window with an open request or an

@@ -217,10 +217,10 @@ impl<'a> CheckInput<'a> {
     /// Checks that requests of a Poisson process arrived as irregularly as expected, neither less
     /// nor more.
     pub(super) fn arrivals(&self) -> Check {
-        let places: Vec<AccountId> =
+        let accounts: Vec<AccountId> =
             self.whole_jobs().filter(|account| self.is_steady(*account)).collect();
-        let jobs = places.len();
-        let indices = places.iter().filter_map(|account| {
+        let jobs = accounts.len();
+        let indices = accounts.iter().filter_map(|account| {
             let name = self.evidence.plan.account(*account).name();
             self.dispersion(*account).map(|found| (name, found))
         });

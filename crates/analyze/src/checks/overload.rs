@@ -61,15 +61,15 @@ impl CheckInput<'_> {
     /// Returns the check with the status SUSPECT if jobs left too many requests unsent and no
     /// backlog grew; otherwise `None`.
     fn unsent_check(&self) -> Option<Check> {
-        let places = || self.whole_jobs().filter(|account| self.has_schedule(*account));
-        if places().any(|account| self.grows(account)) {
+        let accounts = || self.whole_jobs().filter(|account| self.has_schedule(*account));
+        if accounts().any(|account| self.grows(account)) {
             return None;
         }
-        let jobs: Vec<String> = places()
+        let jobs: Vec<String> = accounts()
             .filter(|account| self.leaves_unsent(*account))
             .map(|account| self.evidence.plan.account(account).name().to_owned())
             .collect();
-        let shares = places()
+        let shares = accounts()
             .map(|account| self.share(account, self.counts[account.index()].balance.unsent()));
         let share = shares.max_by(f64::total_cmp).filter(|_| !jobs.is_empty())?;
         let judged =

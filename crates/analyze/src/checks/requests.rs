@@ -1,7 +1,7 @@
 //! Checks of the requests and their outcomes.
 
 use base::{AccountId, Class, Code, Nanos};
-use record::EventKind;
+use record::{EventError, EventKind};
 use workload::Job;
 
 use super::input::{CheckInput, ERRORS_INVALID};
@@ -81,7 +81,7 @@ impl CheckInput<'_> {
                 job: failing.name().to_owned(),
                 failed,
                 scheduled: self.counts[account.index()].balance.scheduled(),
-                class: self.class_of_errors(account),
+                error: self.most_frequent_error(account),
                 runs_program: failing.job().command().is_some(),
             },
         };
@@ -94,19 +94,26 @@ impl CheckInput<'_> {
         judged.conclude(status, Finding::Errors(finding))
     }
 
-    /// Returns the class with the most unexpected errors of a job; `None` without such errors.
-    fn class_of_errors(&self, account: AccountId) -> Option<Class> {
+    /// Returns the class with the most unexpected errors of a job, and the code with the most of
+    /// them in that class; `None` without such errors.
+    fn most_frequent_error(&self, account: AccountId) -> Option<EventError> {
         let excuses_drain = self.excuses_drain(account);
         let is_excused = |code: Code| code == Code::DRAIN && excuses_drain;
         let failures = &self.evidence.jobs[account.index()].failures;
-        let number = |class: Class| -> u64 {
-            let is_counted = |it: Class, code: Code| it == class && !is_excused(code);
-            let counted = failures.iter().filter(|(it, code, _)| is_counted(*it, *code));
+        let number = |wanted: Class, wanted_code: Option<Code>| -> u64 {
+            let is_counted = |class: Class, code: Code| {
+                let is_wanted = wanted_code.is_none_or(|wanted| wanted == code);
+                class == wanted && is_wanted && !is_excused(code)
+            };
+            let counted = failures.iter().filter(|(class, code, _)| is_counted(*class, *code));
             let failed: u64 = counted.map(|(.., count)| count).sum();
             failed.saturating_sub(self.evidence.accepted_errors(account, is_counted))
         };
-        let classes = Class::ALL.into_iter().map(|class| (number(class), class));
-        classes.filter(|(number, _)| *number > 0).max_by_key(|(number, _)| *number).map(|it| it.1)
+        let classes = Class::ALL.into_iter().map(|class| (number(class, None), class));
+        let (_, class) = classes.filter(|(number, _)| *number > 0).max_by_key(|it| it.0)?;
+        let codes = failures.iter().filter(|it| it.0 == class).map(|it| it.1);
+        let code = codes.max_by_key(|code| number(class, Some(*code)))?;
+        Some(EventError { class, code })
     }
 
     /// Checks that results had the number of rows that the workload expects.

@@ -1,9 +1,10 @@
 //! Checks that the system was in a steady state.
 //!
 //! If the response time drifts or changes abruptly, quantiles of the window describe neither the
-//! time before the change nor the time after it. Both checks use the medians of the response times
-//! in consecutive parts of the window. A change counts only if it is larger than chance explains,
-//! and large enough to matter.
+//! time before the change nor the time after it. The checks of drifts and of abrupt changes use the
+//! medians of the response times in consecutive parts of the window. A change counts only if it is
+//! larger than chance explains, and large enough to matter. The third check is that the end of the
+//! warm-up was found.
 
 use base::AccountId;
 use std::ops::Range;

@@ -327,7 +327,8 @@ fn compared(estimated: EstimatedChange, metric: &RunMetric, delta: f64, alpha: f
     }
 }
 
-/// Returns the most frequent limiter; if several are equally frequent, the first of them.
+/// Returns the most frequent limiter; if several are equally frequent, the one that occurs first in
+/// the runs.
 fn limiter(runs: &[&RunFigures]) -> Component {
     let limiters: Vec<Component> = runs.iter().map(|run| run.limiter).collect();
     Component::most_frequent(&limiters).unwrap_or(Component::Unknown)

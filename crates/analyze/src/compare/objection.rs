@@ -12,7 +12,8 @@ pub enum ObjectionKind {
     Incomplete,
     /// Runs are INVALID.
     Invalid,
-    /// The plans differ in more than target and seed, or the contents of their input files differ.
+    /// The plans differ in more than target, seed, `setup-timeout` and numbers of rows, or the
+    /// contents of their input files differ.
     Plan,
     /// The sizes of the data differ.
     Data,

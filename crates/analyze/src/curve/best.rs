@@ -369,7 +369,7 @@ mod tests {
         assert_eq!((found.best, found.others[0].ranking), (Some(1), Ranking::Unproven));
     }
 
-    /// Example: the share of failed requests is 0 at every point.
+    /// Points are equal, for example, if the share of failed requests is judged and is always 0.
     #[test]
     fn equal_points_are_ties() {
         for repeats in [1, 3] {

@@ -2,11 +2,11 @@
 //!
 //! It assumes a single server with exponential service times and arrivals at random, in series with
 //! a delay without a queue: the M/M/1 queue (Kleinrock, "Queueing Systems", volume 1, 1975, section
-//! 3.2). T is the response time of one client on an idle server, and X the plateau of the
-//! throughput: the mean of the points on the plateau, because the largest of several noisy values
-//! is too large. The server needs P = 1/X per request, and L = T − P is the delay outside of it. At
-//! a rate λ the server is busy for U = λ/X of the time, a request waits Q = P·U/(1 − U), and the
-//! response time is R = P + L + Q.
+//! 3.2). T is the response time of a request that meets no other at the server, and X the plateau
+//! of the throughput: the mean of the points on the plateau, because the largest of several noisy
+//! values is too large. The server needs P = 1/X per request, and L = T − P is the delay outside of
+//! it. At a rate λ the server is busy for U = λ/X of the time, a request waits Q = P·U/(1 − U), and
+//! the response time is R = P + L + Q.
 //!
 //! A database is rarely a single server: the deviations of the measured points show the error of
 //! this assumption. The points from which T and X were taken have no deviation. A closed job waits
@@ -29,7 +29,7 @@ const SAME: f64 = 0.05;
 /// The model, with a prediction for each point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResponseModel {
-    /// T: mean response time of one client, in milliseconds.
+    /// T: mean response time of a request that meets no other at the server, in milliseconds.
     pub one_request_ms: f64,
     /// X: plateau of the throughput, in requests per second.
     pub plateau_per_s: f64,
@@ -445,8 +445,8 @@ mod tests {
         assert!(matches!(with(0.952), Err(NoResponseModel::ShorterThanServer { .. })));
     }
 
-    /// Fits the model to points with a value, a throughput and a response time in ms; `None` for a
-    /// load beyond the capacity, where response times depend on the length of the run.
+    /// Fits the model to points with a value, a throughput and a response time in ms. The response
+    /// time is `None` for a load beyond the capacity, where it depends on the length of the run.
     fn rates(all: &[(&str, f64, Option<f64>)]) -> Result<ResponseModel, NoResponseModel> {
         let run = |(value, rate, response): &(&'static str, f64, Option<f64>)| {
             let mut run = figures(*rate, response.unwrap_or(1.0));

@@ -161,9 +161,9 @@ impl ArmCurve {
         }
     }
 
-    /// Returns the verdict of the arm: INVALID if no point is usable, SUSPECT if a point is not
-    /// VALID. A single INVALID point makes no arm INVALID, because an unsustained load is a result
-    /// of the sweep.
+    /// Returns the verdict of the arm: INVALID if no point is usable, SUSPECT if a point has no
+    /// runs or is not VALID. A single INVALID point does not make the arm INVALID, because an
+    /// unsustained load is a result of the sweep.
     pub fn status(&self) -> Status {
         let is_sound = |point: &PointSummary| point.verdict() == Status::Pass && point.runs() > 0;
         match (self.points.iter().any(PointSummary::is_usable), self.points.iter().all(is_sound)) {

@@ -126,18 +126,21 @@ impl LimiterInput<'_, '_> {
     /// Returns true for a closed job that ran all the time. Such a job sends as fast as it is
     /// answered, so if its throughput falls, the cause lies outside of the job.
     fn is_permanent_closed_job(&self, name: &str) -> bool {
-        let plan = &self.findings.evidence.plan;
-        let account =
-            self.findings.evidence.accounts().find(|account| plan.account(*account).name() == name);
+        let plan = &self.check_input.evidence.plan;
+        let account = self
+            .check_input
+            .evidence
+            .accounts()
+            .find(|account| plan.account(*account).name() == name);
         account.is_some_and(|account| {
-            !self.findings.has_schedule(account) && !is_intermittent(plan, account)
+            !self.check_input.has_schedule(account) && !is_intermittent(plan, account)
         })
     }
 
     /// Returns a candidate if an intermittent job clearly reduces the throughput of closed jobs.
     fn intermittent_work(&self) -> Option<Candidate> {
-        let findings = self.findings;
-        let length_s = findings.evidence.window_length().as_secs_f64();
+        let check_input = self.check_input;
+        let length_s = check_input.evidence.window_length().as_secs_f64();
         self.side_effects.iter().find_map(|effects| {
             let during = effects.phases.iter().find(|phase| phase.name == PhaseName::During)?;
             let share = during.length_s / length_s.max(f64::MIN_POSITIVE);

@@ -95,16 +95,18 @@ impl LimiterInput<'_, '_> {
     /// Returns a candidate if requests with a schedule wait for a connection that the server
     /// refuses.
     fn refused_requests(&self) -> Option<Candidate> {
-        let evidence = self.findings.evidence;
-        let mut overloaded =
-            self.findings.whole_jobs().filter(|account| self.findings.is_overloaded(*account));
+        let evidence = self.check_input.evidence;
+        let mut overloaded = self
+            .check_input
+            .whole_jobs()
+            .filter(|account| self.check_input.is_overloaded(*account));
         let (event, account) =
             overloaded.find_map(|account| Some((evidence.refused_growth(account)?, account)))?;
         let waited = evidence.jobs[account.index()].waited_share().unwrap_or(0.0);
         let finding = ConnectionLimit::RequestsWait { text: event.text.clone() };
         let finding = LimiterFinding::Connections(finding);
         let candidate = Candidate::new(Component::Connections, waited, finding)
-            .with_any(EvidenceKind::OfferedPerS, self.findings.offered_per_s(account))
+            .with_any(EvidenceKind::OfferedPerS, self.check_input.offered_per_s(account))
             .with(EvidenceKind::WaitingShareOfResponseTime, waited);
         Some(candidate.with_any(EvidenceKind::Connections, self.most_connections(account)))
     }
@@ -112,9 +114,9 @@ impl LimiterInput<'_, '_> {
     /// Returns a candidate if clients have no connection and send nothing. Its share is the
     /// fraction of the clients' time without a connection.
     fn refused_clients(&self) -> Option<Candidate> {
-        let evidence = self.findings.evidence;
+        let evidence = self.check_input.evidence;
         let without = self
-            .findings
+            .check_input
             .whole_jobs()
             .filter_map(|account| evidence.clients_without_connection(account))
             .max_by(|one, other| one.missing.total_cmp(&other.missing))?;
@@ -130,7 +132,7 @@ impl LimiterInput<'_, '_> {
 
     /// Returns the largest number of connections that a job had in the window.
     fn most_connections(&self, account: AccountId) -> Option<f64> {
-        let evidence = self.findings.evidence;
+        let evidence = self.check_input.evidence;
         let steps = evidence.jobs[account.index()].range(evidence.steps.window());
         steps.filter_map(|step| step.connections).max().map(|most| most as f64)
     }
@@ -142,7 +144,7 @@ impl LimiterInput<'_, '_> {
         let active = self.active()?;
         let sessions = active + self.idle_sessions()?;
         // A request that first connects has no session for a part of its time.
-        let jobs = &self.findings.evidence.plan.jobs;
+        let jobs = &self.check_input.evidence.plan.jobs;
         if jobs.iter().any(|job| job.reconnect != Reconnect::No) {
             return None;
         }

@@ -114,7 +114,7 @@ impl LimiterInput<'_, '_> {
     /// Returns true if the host of the database is observed. The disks and the memory of another
     /// host say nothing about the database.
     fn sees_its_host(&self) -> bool {
-        let place = self.findings.evidence.surroundings.main.location;
+        let place = self.check_input.evidence.surroundings.main.location;
         self.signals.sees_processes() || place != DatabaseLocation::Elsewhere
     }
 

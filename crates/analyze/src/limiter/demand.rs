@@ -81,19 +81,19 @@ pub(super) struct Demand {
 }
 
 impl Demand {
-    pub(super) fn of(findings: &CheckInput<'_>) -> Demand {
-        let evidence = findings.evidence;
+    pub(super) fn of(check_input: &CheckInput<'_>) -> Demand {
+        let evidence = check_input.evidence;
         let length_s = evidence.window_length().as_secs_f64().max(f64::MIN_POSITIVE);
         let mut demand = Demand {
-            per_s: findings.ended_per_s(),
-            busy_workers: busy_workers(findings),
+            per_s: check_input.ended_per_s(),
+            busy_workers: busy_workers(check_input),
             ..Demand::default()
         };
         let (mut count, mut received, mut answers) = (0, 0, 0);
-        for account in findings.whole_jobs() {
+        for account in check_input.whole_jobs() {
             demand.source = LoadSource::Jobs;
             let job = evidence.plan.account(account).job();
-            demand.is_overloaded |= findings.is_overloaded(account);
+            demand.is_overloaded |= check_input.is_overloaded(account);
             // Requests to other targets, and requests that run programs, do not load the observed
             // database.
             if job.target != JobTarget::Main {
@@ -118,7 +118,7 @@ impl Demand {
             let has_feed = job.requests.feed.is_some();
             // The clients of a job with an empty file send nothing.
             let is_fed = !has_feed || requests.has_requests();
-            if !findings.has_schedule(account) && !findings.is_brief(account) && is_fed {
+            if !check_input.has_schedule(account) && !check_input.is_brief(account) && is_fed {
                 let clients = clients(&job.pacing);
                 demand.closed.clients += clients;
                 demand.closed.in_flight += in_flight;
@@ -178,11 +178,11 @@ fn ended_of_due(requests: &JobEvidence, evidence: &Evidence) -> f64 {
 
 /// Returns the workers of the overloaded jobs; `None` if there are no such jobs, or if busy workers
 /// do not explain the overload of each of them.
-fn busy_workers(findings: &CheckInput<'_>) -> Option<Clients> {
-    let evidence = findings.evidence;
+fn busy_workers(check_input: &CheckInput<'_>) -> Option<Clients> {
+    let evidence = check_input.evidence;
     let length_s = evidence.window_length().as_secs_f64().max(f64::MIN_POSITIVE);
     let mut workers = Clients::default();
-    for account in findings.whole_jobs().filter(|account| findings.is_overloaded(*account)) {
+    for account in check_input.whole_jobs().filter(|account| check_input.is_overloaded(*account)) {
         let job = evidence.plan.account(account).job();
         let Pacing::Queue { workers: number, .. } = &job.pacing else { return None };
         let requests = &evidence.jobs[account.index()];

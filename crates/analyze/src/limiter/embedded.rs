@@ -52,7 +52,7 @@ impl LimiterInput<'_, '_> {
 
     /// Returns true if all load is on a database inside the load generator.
     pub(super) fn is_embedded(&self) -> bool {
-        let Evidence { plan, surroundings, .. } = self.findings.evidence;
+        let Evidence { plan, surroundings, .. } = self.check_input.evidence;
         let is_inside = |target| surroundings.of_target(target).route == Some(Route::Sqlite);
         match self.demand.source {
             LoadSource::Jobs => plan.jobs.iter().all(|job| is_inside(job.target)),
@@ -75,7 +75,7 @@ impl LimiterInput<'_, '_> {
             "release",
             "rollback",
         ];
-        let sections = self.findings.evidence.plan.jobs_and_parts();
+        let sections = self.check_input.evidence.plan.jobs_and_parts();
         let mut statements = sections.flat_map(|either| &either.requests().statements);
         statements.any(|statement| {
             let text = statement.pieces.iter().find_map(|piece| match piece {

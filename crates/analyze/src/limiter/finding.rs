@@ -17,8 +17,7 @@ pub enum LimiterFinding {
     Satisfied,
     /// The limiter cannot be determined from the run or the load.
     Inconclusive(Inconclusive),
-    /// Nothing that was observed explains the result, although the load uses all available
-    /// capacity.
+    /// Nothing that was observed explains the result, although there must be a limiter.
     NothingSaturated {
         /// Reason why there must be a limiter.
         why: Saturation,
@@ -172,7 +171,7 @@ pub enum GeneratorLimit {
         /// Evidence that the thread runs all the time.
         use_of_thread: FullThread,
         /// Number of threads that ran for less than 0.4 of the window.
-        idle: usize,
+        underused: usize,
         /// Number of all threads.
         threads: usize,
     },

@@ -36,7 +36,7 @@ impl LimiterInput<'_, '_> {
     /// Returns a candidate if a runnable thread lacks a processor because something other than the
     /// database uses it.
     fn waiting_thread(&self) -> Option<Candidate> {
-        let lanes = self.findings.lanes();
+        let lanes = self.check_input.lanes();
         let lane = lanes.max_by(|a, b| a.waited.total_cmp(&b.waited))?;
         let wanted = lane.ran + lane.waited;
         // If the database wants all processors of a shared host, it is the database that lacks
@@ -62,17 +62,17 @@ impl LimiterInput<'_, '_> {
     /// Returns a candidate if the threads have reached their calibrated ceiling, or if one thread
     /// ran nearly all the time.
     fn full_thread(&self) -> Option<Candidate> {
-        let (use_of_thread, kind, share) = match self.findings.limited_by_its_threads() {
+        let (use_of_thread, kind, share) = match self.check_input.limited_by_its_threads() {
             Some(used) => (FullThread::Ceiling(used), EvidenceKind::ShareOfCeiling, used.share),
             None => {
-                let (thread, share) = self.findings.busy_thread()?;
+                let (thread, share) = self.check_input.busy_thread()?;
                 let thread = thread.to_owned();
                 (FullThread::Processor { thread, share }, EvidenceKind::ShareOfProcessor, share)
             }
         };
-        let threads = self.findings.lanes().count();
-        let idle = self.findings.lanes().filter(|lane| lane.ran < FULL / 2.0).count();
-        let finding = GeneratorLimit::ThreadFull { use_of_thread, idle, threads };
+        let threads = self.check_input.lanes().count();
+        let underused = self.check_input.lanes().filter(|lane| lane.ran < FULL / 2.0).count();
+        let finding = GeneratorLimit::ThreadFull { use_of_thread, underused, threads };
         let finding = LimiterFinding::Generator(finding);
         Some(Candidate::new(Component::GeneratorThread, share, finding).with(kind, share))
     }

@@ -1,4 +1,4 @@
-//! Input of the limiter's analysis: the findings of the checks, the observations and the load.
+//! Input of the limiter's analysis: the input of the checks, the observations and the load.
 
 use super::demand::Demand;
 use super::signals::Signals;
@@ -8,7 +8,7 @@ use crate::phases::SideEffects;
 /// Input of the analysis.
 pub(super) struct LimiterInput<'f, 'a> {
     /// Evidence of the run, with the values that the checks derive from it.
-    pub(super) findings: &'f CheckInput<'a>,
+    pub(super) check_input: &'f CheckInput<'a>,
     /// Observations in the window of the run, or during the load of a table.
     pub(super) signals: Signals<'a>,
     /// Load on the database.

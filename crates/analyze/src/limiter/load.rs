@@ -24,9 +24,9 @@ use crate::evidence::LoadEvidence;
 pub const SHORTEST_LOAD: Nanos = Nanos::from_secs(1);
 
 /// Returns the limiter of the load of a table.
-pub(crate) fn name_of_load(findings: &CheckInput<'_>, load: &LoadEvidence) -> Candidate {
+pub(crate) fn of_load(check_input: &CheckInput<'_>, load: &LoadEvidence) -> Candidate {
     let unknown = |why| Candidate::new(Component::Unknown, 1.0, LimiterFinding::Inconclusive(why));
-    if findings.evidence.is_virtual {
+    if check_input.evidence.is_virtual {
         return unknown(Inconclusive::VirtualTime);
     }
     if load.took < SHORTEST_LOAD {
@@ -35,19 +35,19 @@ pub(crate) fn name_of_load(findings: &CheckInput<'_>, load: &LoadEvidence) -> Ca
     if load.observed.is_empty() {
         return unknown(Inconclusive::NothingObserved);
     }
-    let demand = Demand::of_load(&findings.evidence.plan, load);
+    let demand = Demand::of_load(&check_input.evidence.plan, load);
     let input =
-        LimiterInput { findings, signals: Signals::of_load(load), demand, side_effects: &[] };
+        LimiterInput { check_input, signals: Signals::of_load(load), demand, side_effects: &[] };
     input.ranked(Saturation::Load).swap_remove(0)
 }
 
 /// Returns the observations of each component while a table was filled.
 pub(crate) fn observed_during_load(
-    findings: &CheckInput<'_>,
+    check_input: &CheckInput<'_>,
     load: &LoadEvidence,
 ) -> ObservedComponents {
-    let demand = Demand::of_load(&findings.evidence.plan, load);
-    LimiterInput { findings, signals: Signals::of_load(load), demand, side_effects: &[] }
+    let demand = Demand::of_load(&check_input.evidence.plan, load);
+    LimiterInput { check_input, signals: Signals::of_load(load), demand, side_effects: &[] }
         .observed_components()
 }
 

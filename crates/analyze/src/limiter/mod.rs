@@ -52,7 +52,7 @@ pub use candidate::Candidate;
 pub use component::Component;
 pub use evidence::{EvidenceKind, EvidenceNumber};
 pub use load::SHORTEST_LOAD;
-pub(crate) use load::{name_of_load, observed_during_load, server_cpu};
+pub(crate) use load::{observed_during_load, of_load, server_cpu};
 pub use observed_components::ObservedComponents;
 pub(crate) use others::{
     Identification, identification, identifies_named_targets, other_programs, server_processes,
@@ -88,13 +88,14 @@ enum Outcome {
 }
 
 /// Returns the limiter of a run.
-pub(crate) fn name(findings: &CheckInput<'_>, side_effects: &[SideEffects]) -> Limiter {
-    let signals = Signals::of(findings.evidence);
-    let mut unseen = UnobservedSource::reported(&findings.evidence.unseen);
+pub(crate) fn of_run(check_input: &CheckInput<'_>, side_effects: &[SideEffects]) -> Limiter {
+    let signals = Signals::of(check_input.evidence);
+    let mut unseen = UnobservedSource::reported(&check_input.evidence.unseen);
     if signals.resets() > 0 {
         unseen.push(UnobservedSource::CountersReset);
     }
-    let input = LimiterInput { demand: Demand::of(findings), findings, signals, side_effects };
+    let input =
+        LimiterInput { demand: Demand::of(check_input), check_input, signals, side_effects };
     let ranked = match input.outcome() {
         Outcome::Satisfied => vec![input.satisfaction()],
         Outcome::Saturating(why) => {
@@ -118,32 +119,32 @@ pub(crate) fn name(findings: &CheckInput<'_>, side_effects: &[SideEffects]) -> L
 
 impl LimiterInput<'_, '_> {
     fn outcome(&self) -> Outcome {
-        let findings = self.findings;
-        let jobs = || findings.whole_jobs();
-        let scheduled = || jobs().filter(|account| findings.has_schedule(*account));
+        let check_input = self.check_input;
+        let jobs = || check_input.whole_jobs();
+        let scheduled = || jobs().filter(|account| check_input.has_schedule(*account));
         // A job that sends few requests takes no capacity that the other jobs lack.
-        let is_bounded = |it: AccountId| findings.has_schedule(it) || findings.is_brief(it);
+        let is_bounded = |it: AccountId| check_input.has_schedule(it) || check_input.is_brief(it);
         let are_bounded = scheduled().next().is_some() && jobs().all(is_bounded);
         let has_jobs = self.demand.source == LoadSource::Jobs;
         // The only request of a closed job may take the whole window.
-        let has_requests = findings.evidence.jobs.iter().any(JobEvidence::has_requests);
-        if !has_jobs && !findings.evidence.loads.is_empty() {
+        let has_requests = check_input.evidence.jobs.iter().any(JobEvidence::has_requests);
+        if !has_jobs && !check_input.evidence.loads.is_empty() {
             Outcome::Inconclusive(Inconclusive::LoadsOnly)
         } else if !has_jobs && self.executed_statements() {
             Outcome::Inconclusive(Inconclusive::NoRequests)
         } else if !has_jobs {
             Outcome::Saturating(Saturation::Program)
-        } else if findings.overloaded().next().is_some() {
+        } else if check_input.overloaded().next().is_some() {
             Outcome::Saturating(Saturation::Overload)
-        } else if findings.window_is_empty() && (are_bounded || !has_requests) {
+        } else if check_input.window_is_empty() && (are_bounded || !has_requests) {
             Outcome::Inconclusive(Inconclusive::NoRequests)
-        } else if jobs().any(|account| findings.fails(account)) {
+        } else if jobs().any(|account| check_input.fails(account)) {
             Outcome::Inconclusive(Inconclusive::FailingRequests)
         } else if !are_bounded {
             Outcome::Saturating(Saturation::ClosedJob)
-        } else if findings.some_unsent() {
+        } else if check_input.some_unsent() {
             Outcome::Inconclusive(Inconclusive::UnsentRequests)
-        } else if scheduled().any(|account| findings.trend(account).is_none()) {
+        } else if scheduled().any(|account| check_input.trend(account).is_none()) {
             Outcome::Inconclusive(Inconclusive::ShortWindow)
         } else {
             Outcome::Satisfied
@@ -153,18 +154,18 @@ impl LimiterInput<'_, '_> {
     /// Returns true if the run executed the statements of `[setup]` or `[teardown]`. The plan of an
     /// observation has neither section.
     fn executed_statements(&self) -> bool {
-        let plan = &self.findings.evidence.plan;
+        let plan = &self.check_input.evidence.plan;
         !plan.setup.is_empty() || !plan.teardown.is_empty()
     }
 
     /// Returns the candidate for jobs that achieved their offered rates.
     fn satisfaction(&self) -> Candidate {
         // The requests of a mix are the requests of its parts, and count once.
-        let jobs = self.findings.whole_jobs();
-        let offered: f64 = jobs.filter_map(|account| self.findings.offered_per_s(account)).sum();
+        let jobs = self.check_input.whole_jobs();
+        let offered: f64 = jobs.filter_map(|account| self.check_input.offered_per_s(account)).sum();
         Candidate::new(Component::NotSaturated, 1.0, LimiterFinding::Satisfied)
             .with(EvidenceKind::OfferedPerS, offered)
-            .with(EvidenceKind::AnsweredPerS, self.findings.ended_per_s())
+            .with(EvidenceKind::AnsweredPerS, self.check_input.ended_per_s())
     }
 
     fn unknown(&self, why: Saturation) -> Candidate {

@@ -35,8 +35,8 @@ const LONG_ANSWER: f64 = 8_192.0;
 /// first is acknowledged (RFC 6928).
 const MANY_PACKETS: f64 = 65_536.0;
 
-/// Shortest round trip in seconds that is judged: a shorter one is the kernel's time on one
-/// machine, not a network's.
+/// Shortest round trip that is judged, in seconds. A shorter one may be only the kernel's time on
+/// one machine, and not that of a network.
 const SHORTEST_ROUND_TRIP_S: f64 = 0.000_2;
 
 /// Service time, in seconds, below which all time that requests spend between load generator and
@@ -75,7 +75,7 @@ impl LimiterInput<'_, '_> {
     /// load generator's host, or most requests are known to be in the database.
     fn link(&self) -> Option<Candidate> {
         // If the database is on this host, the links carry other traffic.
-        let place = self.findings.evidence.surroundings.main.location;
+        let place = self.check_input.evidence.surroundings.main.location;
         // The requests in flight of an observed program are not known.
         let is_in_database = self.demand.in_flight > 0.0 && self.is_mostly_in_database();
         if matches!(place, DatabaseLocation::Inside | DatabaseLocation::ThisHost) || is_in_database

@@ -56,7 +56,7 @@ impl LimiterInput<'_, '_> {
                 // A thread that spins is always busy, which says nothing about its load.
                 self.generator_share()
                     .or_else(|| busiest(generator))
-                    .filter(|_| !self.findings.evidence.spins),
+                    .filter(|_| !self.check_input.evidence.spins),
             ),
             (UtilisedComponent::DatabaseProcessors, self.database_share()),
             (UtilisedComponent::DatabaseThread, busiest(server)),

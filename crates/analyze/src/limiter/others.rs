@@ -161,7 +161,7 @@ impl LimiterInput<'_, '_> {
     /// the load generator or the observed program.
     fn lacked_processors(&self) -> f64 {
         let generator = match self.demand.source {
-            LoadSource::Jobs => self.findings.lanes().map(|lane| lane.waited).sum(),
+            LoadSource::Jobs => self.check_input.lanes().map(|lane| lane.waited).sum(),
             LoadSource::Load => self.loader_waited(),
             LoadSource::Program => self
                 .signals

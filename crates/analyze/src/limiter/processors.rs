@@ -164,7 +164,7 @@ impl LimiterInput<'_, '_> {
     /// `None` unless the database is a separate program on the load generator's machine.
     fn generator_on_same_host(&self) -> Option<f64> {
         let is_here =
-            self.findings.evidence.surroundings.main.location == DatabaseLocation::ThisHost;
+            self.check_input.evidence.surroundings.main.location == DatabaseLocation::ThisHost;
         self.generator_cpu().filter(|_| is_here)
     }
 

@@ -49,7 +49,7 @@ pub(super) const LACKS_PROCESSOR: f64 = 0.5;
 const SPARE_AFTER_S: f64 = 5.0;
 
 /// Length of the first part of the window, in which no session that was used in the window can
-/// become spare: [`SPARE_AFTER_S`] minus one second, the time between two readings.
+/// become spare: [`SPARE_AFTER_S`] minus the time between two readings, one second.
 const EARLY: Nanos = Nanos::from_secs(4);
 
 /// Sources that show sessions of a program. If one of them is missing, some sessions may not be
@@ -145,7 +145,7 @@ impl LimiterInput<'_, '_> {
         let spare = self.signals.per_sample(&ComponentKind::Sessions, sessions::SPARE);
         let early = self.signals.per_early_sample(sessions::SPARE, EARLY);
         let became_spare = (spare.unwrap_or(0.0) - early.unwrap_or(0.0)).max(0.0);
-        let rest_s = self.findings.evidence.window_length().as_secs_f64() - SPARE_AFTER_S;
+        let rest_s = self.check_input.evidence.window_length().as_secs_f64() - SPARE_AFTER_S;
         if rest_s > 0.0 { became_spare * SPARE_AFTER_S / rest_s } else { 0.0 }
     }
 
@@ -181,7 +181,7 @@ impl LimiterInput<'_, '_> {
     pub(super) fn program_session_count(&self) -> Option<f64> {
         // Without this metric, the sessions of the program were not identified.
         self.signals.rate(&ComponentKind::Sessions, sessions::IDENTIFIED)?;
-        let unseen = &self.findings.evidence.unseen;
+        let unseen = &self.check_input.evidence.unseen;
         let is_hidden = unseen.iter().any(|(what, _)| SESSION_SOURCES.contains(&what.as_str()));
         if is_hidden {
             return None;

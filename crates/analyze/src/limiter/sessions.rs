@@ -73,7 +73,7 @@ impl LimiterInput<'_, '_> {
             let rolled_back = of(pg_stat_databases::XACT_ROLLBACK).unwrap_or(0.0);
             Some(of(pg_stat_databases::XACT_COMMIT)? + rolled_back)
         };
-        let by_sockets = requests_per_s(self.findings.evidence);
+        let by_sockets = requests_per_s(self.check_input.evidence);
         by_sockets.or_else(|| of(status::QUESTIONS)).or_else(transactions)
     }
 }

@@ -107,8 +107,8 @@ impl LimiterInput<'_, '_> {
     /// observed program, used for requests; `None` if no thread was observed, or the threads spin.
     pub(super) fn generator_share(&self) -> Option<f64> {
         match self.demand.source {
-            LoadSource::Jobs if self.findings.evidence.spins => None,
-            LoadSource::Jobs => self.findings.lanes().map(|lane| lane.ran).reduce(f64::max),
+            LoadSource::Jobs if self.check_input.evidence.spins => None,
+            LoadSource::Jobs => self.check_input.lanes().map(|lane| lane.ran).reduce(f64::max),
             LoadSource::Load => self.loader_share(),
             LoadSource::Program => self
                 .signals
@@ -119,12 +119,12 @@ impl LimiterInput<'_, '_> {
     /// Returns true if the load generator had time for more requests of these clients; `None` if
     /// that is unknown.
     pub(super) fn generator_has_time(&self, requesters: Requesters) -> Option<bool> {
-        if self.demand.source != LoadSource::Jobs || !self.findings.evidence.spins {
+        if self.demand.source != LoadSource::Jobs || !self.check_input.evidence.spins {
             return Some(self.generator_demand()? < 0.8);
         }
         // A thread that spins is always busy. Requests that are due after a pause show if the
         // thread was late; requests of clients without a pause do not.
-        let is_in_time = self.findings.send_lag().status == Status::Pass;
+        let is_in_time = self.check_input.send_lag().status == Status::Pass;
         (requesters == Requesters::ThinkingClients && is_in_time).then_some(true)
     }
 
@@ -133,7 +133,7 @@ impl LimiterInput<'_, '_> {
     pub(super) fn generator_demand(&self) -> Option<f64> {
         match self.demand.source {
             LoadSource::Jobs => {
-                self.findings.lanes().map(|lane| lane.ran + lane.waited).reduce(f64::max)
+                self.check_input.lanes().map(|lane| lane.ran + lane.waited).reduce(f64::max)
             }
             LoadSource::Load => Some(self.loader_share()? + self.loader_waited()),
             LoadSource::Program => self.generator_share(),

@@ -383,11 +383,21 @@ fn failing_job_is_not_hidden_by_a_busier_job() {
         job: "write".to_owned(),
         failed: 20,
         scheduled: 20,
-        class: Some(Class::Disconnect),
+        error: Some(EventError { class: Class::Disconnect, code: Code::new("57P01") }),
         runs_program: false,
     };
     assert_eq!(check.finding, Finding::Errors(all));
     assert_eq!(check.value, Some(100.0));
+    // The class decides first, then its most frequent code.
+    evidence.jobs[1].failures = vec![
+        (Class::Server, Code::new("53100"), 6),
+        (Class::Timeout, Code::DRAIN, 5),
+        (Class::Timeout, Code::TIMEOUT, 4),
+        (Class::Conflict, Code::new("40001"), 5),
+    ];
+    let check = only("errors", Status::Invalid, &evidence);
+    let Finding::Errors(Failures::Some { error, .. }) = check.finding else { panic!("{check:?}") };
+    assert_eq!(error, Some(EventError { class: Class::Timeout, code: Code::DRAIN }));
 }
 
 fn away(changes: &[(u64, EventKind)]) -> Evidence {

@@ -268,12 +268,13 @@ fn a_closed_job_whose_thread_is_busy_all_the_time_is_limited_by_it() {
     grow(&mut evidence, "lane-1", "ran", 0.97);
     let limiter = summarize(&evidence).limiter;
     assert_eq!(limiter.component, Component::GeneratorThread);
-    let LimiterFinding::Generator(GeneratorLimit::ThreadFull { use_of_thread, idle, threads }) =
-        limiter.finding
-    else {
+    let LimiterFinding::Generator(finding) = limiter.finding else {
         panic!("{:?}", limiter.finding);
     };
-    assert_eq!((idle, threads), (1, 2));
+    let GeneratorLimit::ThreadFull { use_of_thread, underused, threads } = finding else {
+        panic!("{finding:?}");
+    };
+    assert_eq!((underused, threads), (1, 2));
     let FullThread::Processor { thread, share } = use_of_thread else {
         panic!("{use_of_thread:?}");
     };

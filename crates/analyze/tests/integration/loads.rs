@@ -170,7 +170,7 @@ fn slow_or_distant_network_limits_the_load() {
     hold(&mut narrow, "sockets server", "with-receive-queue", 3.6);
     // If sessions are at work, rows do not wait for the network.
     assert_ne!(limiter(&narrow).component, Component::NetworkBandwidth);
-    // If sessions wait for rows, something on the network does not read the rows.
+    // If the sessions wait for rows, the rows in the generator's sockets wait for the network.
     plant(&mut narrow, "waits", "Timeout:PgSleep", 4.0);
     plant(&mut narrow, "waits", "Client:ClientRead", 30.0);
     names!(&narrow, Component::NetworkBandwidth, F::Network(NetworkLimit::RowsWait { .. }));

@@ -139,7 +139,8 @@ fn self_throttling_loader_is_named_while_others_take_the_processors() {
         Component::GeneratorInput,
         F::Program(ProgramLimit::Pauses { pause: Pause::NoFurtherRequests { .. }, .. })
     );
-    // A program that has no processor for most of this waiting time does not throttle itself.
+    // A program does not throttle itself if it has no processor for most of the time for which its
+    // session waits.
     plant(&mut evidence, "generator", "waited", 0.7);
     names!(
         &evidence,

@@ -215,7 +215,7 @@ fn seconds(time: Nanos) -> String {
     decimal(time.0, 1_000_000_000)
 }
 
-/// Formats an exact decimal number without trailing zeros.
+/// Formats `number` divided by `unit`, a power of ten, exactly and without trailing zeros.
 fn decimal(number: u64, unit: u64) -> String {
     let digits = unit.ilog10() as usize;
     let (whole, part) = (number / unit, number % unit);

@@ -1,5 +1,5 @@
-//! The export as one JSON document, `assay.export/1`: the record's tables under their own names,
-//! with decoded histograms.
+//! The export as one JSON document, `assay.export/1`: the facts about the run, and one array for
+//! each exported table, with decoded histograms.
 
 use std::io::{self, Write};
 
@@ -16,7 +16,8 @@ use crate::reader::{
 /// Name of this version of the format. Fields may be added, and are never renamed.
 const SCHEMA: &str = "assay.export/1";
 
-/// Writes the record as one JSON document, one line per row.
+/// Writes the record as one JSON document, one line per row. Series of observations, input files,
+/// excerpts and notes are left out.
 ///
 /// # Errors
 /// Fails if the record cannot be read, or `out` cannot be written to.

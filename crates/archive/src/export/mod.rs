@@ -1,6 +1,6 @@
-//! Exports of the whole record in open formats, without judgement: [`csv()`] for spreadsheets and
-//! scripts, [`json()`] for programs, [`write_hlog()`] for the tools of HdrHistogram; and
-//! [`single_run()`], which copies a run of an experiment to a record of its own.
+//! Exports of a record's measurements in open formats, without judgement: [`csv()`] for
+//! spreadsheets and scripts, [`json()`] for programs, [`write_hlog()`] for the tools of
+//! HdrHistogram; and [`single_run()`], which copies a run of an experiment to a record of its own.
 //!
 //! Rows are written as they are read, so memory does not grow with the length of the run. The
 //! file's own name is not in an export, so equal records give equal bytes.

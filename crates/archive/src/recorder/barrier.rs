@@ -6,7 +6,8 @@ use record::{Gauge, Interval};
 
 use super::outlet::Lane;
 
-/// Maximum number of intervals that wait for a silent lane; with more, the earliest is complete.
+/// Maximum number of intervals that wait for a silent lane. If more wait, the earliest counts as
+/// complete.
 const MOST_WAITING: usize = 64;
 
 /// A collector of the lanes' reports at the ends of intervals.

@@ -4,7 +4,7 @@ use base::AccountId;
 use record::Interval;
 use std::collections::BTreeMap;
 
-/// The key of a row, in the order of time.
+/// The key of a row. Keys are ordered by interval first, and so by time.
 pub(super) type Key = (Interval, AccountId);
 
 /// A cache with a bounded number of rows; the least recently changed one is evicted.
@@ -40,7 +40,7 @@ impl<V> Cache<V> {
         self.rows.get(&key).map(|open| &open.value)
     }
 
-    /// Returns a row for changing; `None` if it is not in the cache.
+    /// Returns a row for a change, and marks it as unsaved; `None` if it is not in the cache.
     pub(super) fn touch(&mut self, key: Key) -> Option<&mut V> {
         let open = self.rows.get_mut(&key)?;
         if open.touched != self.touches {
@@ -53,7 +53,7 @@ impl<V> Cache<V> {
         Some(&mut open.value)
     }
 
-    /// Adds a new row, and returns the one that it evicts, if any.
+    /// Adds a row that is not in the cache. Returns the row that is evicted if the cache was full.
     pub(super) fn insert(&mut self, key: Key, value: V) -> Option<Evicted<V>> {
         let evicted = if self.rows.len() >= self.most { self.evict() } else { None };
         self.touches += 1;
@@ -70,7 +70,8 @@ impl<V> Cache<V> {
         Some(Evicted { key, value, is_saved })
     }
 
-    /// Returns the rows changed since the last call, in the order of time, and marks them as saved.
+    /// Returns the rows changed since the last call, in the order of time. Each is marked as saved
+    /// when the iterator reaches it.
     pub(super) fn take_unsaved(&mut self) -> impl Iterator<Item = (Key, &V)> {
         let unsaved = self.rows.iter_mut().filter(|(_, open)| !open.is_saved);
         unsaved.map(|(key, open)| {

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use record::{ComponentUtilization, LiveState};
 
-/// A shared view of the latest state. Reading it does not delay the recorder.
+/// A shared view of the latest state. A reader locks it only to copy a pointer or one component, so
+/// reading hardly delays the recorder.
 #[derive(Clone, Debug, Default)]
 pub struct LiveView {
     jobs: Arc<Mutex<Option<Arc<LiveState>>>>,
@@ -19,7 +20,8 @@ impl LiveView {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Makes the recorder count response times since time zero. Must be called before the run.
+    /// Makes the recorder count response times since time zero. Must be called before the outlets
+    /// of the lanes are created.
     pub fn count_times(&self) {
         self.counts_times.store(true, Ordering::Relaxed);
     }
@@ -29,7 +31,7 @@ impl LiveView {
         self.counts_times.load(Ordering::Relaxed)
     }
 
-    /// Returns the component with the highest utilization; `None` if all are idle.
+    /// Returns the component with the highest utilization; `None` if all are almost idle.
     pub fn busiest(&self) -> Option<ComponentUtilization> {
         self.busiest.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1,13 +1,14 @@
 //! The recorder: one thread that writes the deliveries of the lanes to a record.
 //!
-//! A lane delivers through a [`RecorderOutlet`], which never blocks it in real time, and may block
-//! it in virtual time. The thread ([`recorder_thread`]) adds up the lanes ([`run_sums`]) and writes
-//! the sums in one transaction per second. Other threads add facts through [`RecordFacts`] and read
-//! the latest figures through a [`LiveView`].
+//! A lane delivers through a [`RecorderOutlet`]. In real time the outlet blocks the lane only when
+//! it is dropped; in virtual time every delivery may block. The thread ([`recorder_thread`]) adds
+//! up the lanes ([`run_sums`]) and writes the sums: in real time in one transaction per second, in
+//! virtual time in one per 64 to 1,024 seconds. Other threads add facts through [`RecordFacts`] and
+//! read the latest figures through a [`LiveView`].
 //!
 //! The invariant: when [`Recorder::finish`] returns, the record has all deliveries that were not
-//! reported as lost; after a `kill -9`, it has all that were made at least a second before the
-//! kill.
+//! reported as lost. After a `kill -9` in real time, it has all that the thread received at least
+//! 1.5 seconds before the kill, unless a reader or a slow disk delayed the transaction.
 
 mod barrier;
 mod cache;
@@ -36,10 +37,11 @@ use crate::writer::Writer;
 use outlet::{ExternalFact, Lane, Message, PendingLimits, RecordHealth};
 use recorder_thread::RecorderThread;
 
-/// The number of messages that may be pending for the recorder. In real time a lane stores further
-/// messages itself. In virtual time a lane waits, and a message has several deliveries: the small
-/// number limits the memory for pending cells, so a long run needs no more than a short one.
+/// The number of messages that may be pending for the recorder in real time. A lane stores further
+/// messages itself.
 const CHANNEL_CAPACITY: usize = 32;
+/// The same number in virtual time, in which a lane waits, and a message has several deliveries.
+/// The small number limits the memory for pending cells: a long run needs no more than a short one.
 const CHANNEL_CAPACITY_IN_VIRTUAL: usize = 1;
 
 /// A record that is being written. If it is dropped before it is finished, the file looks like the
@@ -47,7 +49,7 @@ const CHANNEL_CAPACITY_IN_VIRTUAL: usize = 1;
 pub struct Recorder {
     path: PathBuf,
     pace: Pace,
-    room: PendingLimits,
+    limits: PendingLimits,
     sender: SyncSender<Message>,
     health: Arc<RecordHealth>,
     lanes: AtomicU32,
@@ -88,8 +90,8 @@ impl Recorder {
                 RecordError::new(&path, RecordErrorKind::CannotCreate).with_cause(error)
             })?;
         let (pace, lanes) = (header.pace, AtomicU32::new(0));
-        let room = PendingLimits::new(pace, header.jobs.len());
-        Ok(Recorder { path, pace, room, sender, health, lanes, live, thread })
+        let limits = PendingLimits::new(pace, header.jobs.len());
+        Ok(Recorder { path, pace, limits, sender, health, lanes, live, thread })
     }
 
     /// Returns the path of the record, as it was given.
@@ -101,11 +103,11 @@ impl Recorder {
     pub fn outlet(&self) -> RecorderOutlet {
         let lane = Lane(self.lanes.fetch_add(1, Ordering::Relaxed));
         let (sender, health) = (self.sender.clone(), Arc::clone(&self.health));
-        RecorderOutlet::open(lane, self.pace, self.room, sender, health)
+        RecorderOutlet::open(lane, self.pace, self.limits, sender, health)
     }
 
     /// Returns a handle for adding facts.
-    pub fn notes(&self) -> RecordFacts {
+    pub fn facts(&self) -> RecordFacts {
         RecordFacts(self.sender.clone())
     }
 
@@ -157,7 +159,8 @@ impl Recorder {
 
 impl RecordFacts {
     /// Removes these secrets from later events, settings, excerpts, names of observed metrics and
-    /// tables, and the text of the end: a server may repeat a secret in a message.
+    /// tables, and the text of the end: a server may repeat a secret in a message. They replace the
+    /// secrets of an earlier call.
     pub fn hide(&self, secrets: Secrets) {
         self.note(ExternalFact::Hide(secrets));
     }
@@ -184,8 +187,8 @@ impl RecordFacts {
         self.note(ExternalFact::Excerpt(excerpt));
     }
 
-    /// Records the progress of filling a table, at any time and at its end. The record has the last
-    /// progress of each second.
+    /// Records the progress of filling a table; called repeatedly and at the end of the load. The
+    /// record keeps the last progress of each second.
     pub fn load(&self, load: Load) {
         self.note(ExternalFact::Load(load));
     }

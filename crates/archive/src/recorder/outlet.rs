@@ -11,8 +11,8 @@ use record::{
 };
 
 /// The maximum number of deliveries that a lane stores while the recorder is busy, in a run with at
-/// most 128 jobs: those of a minute, or of a few seconds if there are many jobs. One more delivery
-/// makes the record fail.
+/// most 128 jobs: those of a minute with up to seven jobs, those of about four seconds with 128.
+/// One more delivery makes the record fail.
 const BACKLOG: usize = 512;
 
 /// The same maximum per job, in a run with more than 128 jobs.
@@ -22,7 +22,8 @@ const BACKLOG_PER_JOB: usize = 4;
 /// the recorder costs far more than its work for one delivery.
 const BATCH_DELIVERIES: usize = 64;
 
-/// The maximum number of cells among these deliveries. Each cell takes about half a megabyte.
+/// The maximum number of cells and batches of late answers among these deliveries. Each cell takes
+/// about half a megabyte.
 const BATCH_CELLS: usize = 4;
 
 /// The number of emptied cells and batches of late answers that may be pending for a lane; further
@@ -59,7 +60,7 @@ pub(super) struct Lane(pub(super) u32);
 /// A message to the recorder's thread.
 #[derive(Debug)]
 pub(super) enum Message {
-    /// A lane begins, and receives memory for reuse through the channel.
+    /// A lane begins. The channel returns emptied memory to the lane for reuse.
     Opened(Lane, SyncSender<Returned>),
     /// A delivery of a lane in real time.
     Delivered(Lane, Delivery),
@@ -69,7 +70,7 @@ pub(super) enum Message {
     Closed(Lane, u64),
     /// A fact from outside the lanes.
     Noted(ExternalFact),
-    /// The end of the run, or `None` if there was no run.
+    /// The end of the run, or `None` if there was no run and the file will be removed.
     End(Option<End>),
 }
 
@@ -113,8 +114,8 @@ struct DeliveryBatch {
 
 impl DeliveryBatch {
     /// Adds a delivery, and returns true if the deliveries are to be handed over. An event is
-    /// handed over at once, because its place among the facts from outside the lanes depends on
-    /// when it is sent.
+    /// handed over at once, because the order of events and of facts from outside the lanes is the
+    /// order in which they are sent.
     fn add(&mut self, delivery: Delivery) -> bool {
         let is_event = matches!(delivery, Delivery::Event(_));
         self.cells += usize::from(matches!(delivery, Delivery::Cell(_) | Delivery::Late(_)));
@@ -132,7 +133,7 @@ pub struct RecorderOutlet {
     sender: SyncSender<Message>,
     returns: Receiver<Returned>,
     backlog: VecDeque<Message>,
-    room: PendingLimits,
+    limits: PendingLimits,
     lost: u64,
     health: Arc<RecordHealth>,
 }
@@ -141,17 +142,17 @@ impl RecorderOutlet {
     pub(super) fn open(
         lane: Lane,
         pace: Pace,
-        room: PendingLimits,
+        limits: PendingLimits,
         sender: SyncSender<Message>,
         health: Arc<RecordHealth>,
     ) -> RecorderOutlet {
-        let (to_lane, returns) = sync_channel(room.returns);
-        let backlog = VecDeque::with_capacity(room.backlog);
+        let (to_lane, returns) = sync_channel(limits.returns);
+        let backlog = VecDeque::with_capacity(limits.backlog);
         if sender.send(Message::Opened(lane, to_lane)).is_err() {
             health.fail();
         }
         let batch = DeliveryBatch::default();
-        RecorderOutlet { lane, pace, batch, sender, returns, backlog, room, lost: 0, health }
+        RecorderOutlet { lane, pace, batch, sender, returns, backlog, limits, lost: 0, health }
     }
 
     /// Sends the deliveries that are to be handed over together, and waits until the recorder has
@@ -178,7 +179,7 @@ impl RecorderOutlet {
     }
 
     fn store(&mut self, message: Message) {
-        if self.backlog.len() < self.room.backlog {
+        if self.backlog.len() < self.limits.backlog {
             self.backlog.push_back(message);
         } else {
             self.lost += 1;
@@ -234,8 +235,9 @@ mod tests {
     #[test]
     fn quiet_lane_in_virtual_time_hands_over_many_intervals_at_once() {
         let (sender, receiver) = sync_channel(64);
-        let room = PendingLimits::new(Pace::Virtual, 1);
-        let mut outlet = RecorderOutlet::open(Lane(0), Pace::Virtual, room, sender, Arc::default());
+        let limits = PendingLimits::new(Pace::Virtual, 1);
+        let mut outlet =
+            RecorderOutlet::open(Lane(0), Pace::Virtual, limits, sender, Arc::default());
         let gauges = |interval| Delivery::Gauges { lane: 0, interval, gauges: Vec::new() };
         let cell = |interval| {
             let tally = record::Tally::new(0);
@@ -260,9 +262,9 @@ mod tests {
         for jobs in [1, 2_000] {
             let (sender, receiver) = sync_channel(4);
             let health = Arc::new(RecordHealth::default());
-            let room = PendingLimits::new(Pace::Real, jobs);
+            let limits = PendingLimits::new(Pace::Real, jobs);
             let mut outlet =
-                RecorderOutlet::open(Lane(0), Pace::Real, room, sender, Arc::clone(&health));
+                RecorderOutlet::open(Lane(0), Pace::Real, limits, sender, Arc::clone(&health));
             let gauges = || Delivery::Gauges { lane: 0, interval: 0, gauges: Vec::new() };
             (0..3 * jobs).for_each(|_| outlet.deliver(gauges()));
             assert!(!health.is_broken(), "{jobs} jobs");

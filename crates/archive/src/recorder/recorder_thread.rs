@@ -45,8 +45,8 @@ const BATCHES: usize = 32;
 /// The largest number of events in a record.
 const EVENTS: u64 = 10_000;
 
-/// The largest number of events in a record at which a first error is still added, so that the
-/// errors of many parts leave room for all other events.
+/// The number of events in a record from which first errors are dropped: the errors of many parts
+/// then leave room for all other events.
 const EVENTS_BEFORE_FIRST_ERROR: u64 = EVENTS / 2;
 
 /// The largest size of an event's text, in bytes.
@@ -67,7 +67,7 @@ pub(super) struct RecorderThread {
     barrier: IntervalBarrier,
     /// Channels that return memory to the lanes, by lane number.
     lanes: Vec<SyncSender<Returned>>,
-    /// Number of lanes that have reported their statements with rows.
+    /// Number of lanes that have reported their statements with rows, which each does at its end.
     finished_lanes: usize,
     late: Vec<(Lane, Box<LateBatch>)>,
     /// Number of events in the record.
@@ -153,6 +153,10 @@ impl RecorderThread {
         match (self.pace, self.unsaved_since) {
             (Pace::Real, Some(since)) => {
                 let left = UNSAVED.saturating_sub(Monotonic.now().since(since));
+                // A channel that is never empty would have no timeout.
+                if left == Nanos::ZERO {
+                    return Err(RecvTimeoutError::Timeout);
+                }
                 receiver.recv_timeout(Duration::from_nanos(left.0))
             }
             (Pace::Real, None) | (Pace::Virtual, _) => {
@@ -301,10 +305,11 @@ impl RecorderThread {
     }
 
     fn process_fact(&mut self, note: ExternalFact) -> Result<(), RowError> {
-        let sample = self.sample();
         let writer = &mut self.sums.writer;
         match note {
             ExternalFact::TimeZero(zero) => {
+                let sample = self.sample();
+                let writer = &mut self.sums.writer;
                 writer.set_time_zero(zero)?;
                 sample.map_or(Ok(()), |sample| writer.add_client(Nanos::ZERO, &sample))
             }
@@ -317,7 +322,10 @@ impl RecorderThread {
                 writer.set_setting(&self.distinct.hide(&name), &self.secrets.hide(&value))
             }
             ExternalFact::File(file) => writer.add_file(&file),
-            ExternalFact::Load(load) => writer.set_load(&load, sample.as_ref()),
+            ExternalFact::Load(load) => {
+                let sample = self.sample();
+                self.sums.writer.set_load(&load, sample.as_ref())
+            }
             ExternalFact::Event(event) => self.add_event(event),
             ExternalFact::Excerpt(excerpt) => {
                 writer.set_excerpt(&excerpt.limit(|text| self.secrets.hide(text)))
@@ -436,7 +444,25 @@ fn hide_secrets(secrets: &Secrets, mut readings: Vec<Reading>) -> Vec<Reading> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc::sync_channel;
+
     use super::*;
+    use crate::support::{TestFolder, header};
+
+    #[test]
+    fn due_save_comes_before_the_next_message() {
+        let place = TestFolder::new("due-save");
+        let header = header();
+        let writer = Writer::create(&place.path("run.assay"), &header).unwrap();
+        let (health, live) = (Arc::default(), LiveView::default());
+        let mut recorder = RecorderThread::new(writer, &header, health, live);
+        let (sender, receiver) = sync_channel(1);
+        sender.send(Message::End(None)).unwrap();
+        recorder.unsaved_since = Some(Stamp(Monotonic.now().0.saturating_sub(UNSAVED.0)));
+        assert_eq!(recorder.next(&receiver).unwrap_err(), RecvTimeoutError::Timeout);
+        recorder.save().unwrap();
+        assert!(matches!(recorder.next(&receiver), Ok(Message::End(None))));
+    }
 
     #[test]
     fn long_text_keeps_its_begin_and_its_end() {

@@ -1,7 +1,7 @@
 //! The sums over all lanes, before they are written to the disk.
 //!
 //! Recently used rows are in memory; the others are on disk, and are read again for very late
-//! answers. A row in memory is always complete: writing it replaces the one on disk.
+//! answers. A row in memory is always complete: writing it replaces the row on disk.
 
 use std::mem;
 
@@ -18,8 +18,8 @@ use crate::writer::{IntervalData, Writer};
 /// The number of seconds per job in memory, without their histograms.
 const CACHED_SECONDS: usize = 128;
 
-/// The number of histogram rows per job in memory: the current and the previous one, which receives
-/// late answers. Each takes about half a megabyte.
+/// The number of histogram rows per job in memory: the current row, and the previous row, which
+/// receives late answers. Each takes about half a megabyte.
 const CACHED_ROWS: usize = 2;
 
 /// The number of empty histograms per job that are kept for reuse.
@@ -38,9 +38,9 @@ struct AccountSums {
     statements: u16,
     /// Statements that returned or changed a row.
     with_rows: StatementSet,
-    /// The latest second with data, and the first interval of the latest histogram row. No later
-    /// second or row can be on disk.
+    /// The latest second with data. No later second can be on disk.
     last_second: Option<Interval>,
+    /// The first interval of the latest histogram row. No later row can be on disk.
     last_row: Option<Interval>,
     counts: Counts,
     ends: EndCounts,
@@ -107,7 +107,8 @@ impl RunSums {
         Ok(())
     }
 
-    /// Adds histograms. The first histogram of a row is not copied but swapped for an empty one.
+    /// Adds the histograms of a cell, and may leave them unchanged. The first ones of a row are not
+    /// copied but swapped for empty ones.
     fn add_histograms(
         &mut self,
         account: AccountId,
@@ -133,7 +134,7 @@ impl RunSums {
             self.accounts[account.index()].counts.arrivals += 1;
             self.second_of(account, interval)?.counts.arrivals += 1;
         }
-        // Sorted by row: each row is read from disk only once.
+        // Sorting by account and start makes each row be read from disk only once.
         let mut requests: Vec<LateAnswer<'_>> = batches.flat_map(LateBatch::requests).collect();
         requests.sort_by_key(|late| (late.account, late.start));
         requests.iter().try_for_each(|late| self.add_request(late))

@@ -5,11 +5,11 @@
 //! same seed gives the same file.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::{error, fmt};
+use std::{error, fmt, mem};
 
 use base::{Class, Nanos, Stamp, escaped, spreadsheet_cell};
 use record::{
@@ -62,9 +62,9 @@ pub struct OpLog {
 struct OpCounts {
     /// Number of rows dropped by lanes.
     dropped: AtomicU64,
-    /// Number of rows that reached the writer.
-    taken: AtomicU64,
-    /// Number of header lines.
+    /// Number of lines in the blocks that lanes have handed over.
+    handed_over: AtomicU64,
+    /// Number of header lines: 1 in the format `Csv`, otherwise 0.
     header: AtomicU64,
 }
 
@@ -72,7 +72,12 @@ struct OpCounts {
 pub struct OpLogHandle {
     handle: SpoolHandle<OpBlock>,
     pace: Pace,
+    format: OpFormat,
     block: OpBlock,
+    /// Number of lines in the file for the rows of `block`.
+    lines: u64,
+    /// Number of lines in the blocks that have been handed over.
+    handed_over: u64,
     dropped: u64,
     counts: Arc<OpCounts>,
 }
@@ -102,7 +107,8 @@ impl Block for OpBlock {
 }
 
 impl OpLog {
-    /// Creates the file and starts its writer. `accounts` are the names of the accounts.
+    /// Creates the file and starts its writer. `accounts` are the names of the accounts, in the
+    /// order of their ids.
     ///
     /// # Errors
     /// Fails if the file exists and the format does not overwrite it, or if it cannot be created.
@@ -113,25 +119,24 @@ impl OpLog {
             OpFormat::DbbenchStats => create(path),
         };
         let failed = |cause| OpLogError { path: path.to_owned(), format: plan.format, cause };
-        let file = Box::new(file.map_err(failed)?);
-        OpLog::start(file, plan, accounts, pace).map_err(failed)
+        let sink = Sink::of_file(file.map_err(failed)?, FileHealth::default());
+        OpLog::start(sink, plan, accounts, pace).map_err(failed)
     }
 
     /// Starts the writer of a file that has been created.
     pub(super) fn start(
-        file: Box<dyn Write + Send>,
+        mut sink: Sink,
         plan: &OpLogPlan,
         accounts: &[&str],
         pace: Pace,
     ) -> io::Result<OpLog> {
         let counts = Arc::new(OpCounts::default());
-        let mut sink = Sink::new(file, FileHealth::default());
         if plan.format == OpFormat::Csv {
             sink.buffer().extend_from_slice(HEADER.as_bytes());
             sink.end_line();
             counts.header.store(1, Ordering::Relaxed);
         }
-        let mut pen = RowFormatter::new(plan.format, accounts, Arc::clone(&counts));
+        let pen = RowFormatter::new(plan.format, accounts);
         let room = PendingLimits { blocks: BLOCKS, weight: usize::MAX };
         let append = move |block: &OpBlock, sink: &mut Sink| pen.append(block, sink);
         let (spool, handle) = Spool::start(sink, room, OpBlock::new, append)?;
@@ -143,7 +148,10 @@ impl OpLog {
         OpLogHandle {
             handle: self.handle.clone(),
             pace: self.pace,
+            format: self.plan.format,
             block: OpBlock { lane, ..OpBlock::new() },
+            lines: 0,
+            handed_over: 0,
             dropped: 0,
             counts: Arc::clone(&self.counts),
         }
@@ -151,14 +159,15 @@ impl OpLog {
 
     /// Waits until every lane has ended and everything is written.
     ///
-    /// Stops waiting if the file makes no progress, or if `waits` returns false.
+    /// Stops waiting if the file makes no progress for about ten seconds, or if `waits`, which is
+    /// called at least every 50 ms, returns false.
     pub fn finish(self, waits: impl FnMut() -> bool) -> OpLogReport {
         let OpLog { plan, pace: _, spool, handle, counts } = self;
         drop(handle);
         let written = spool.finish(waits);
         let rows = written.lines.saturating_sub(counts.header.load(Ordering::Relaxed));
-        let taken = counts.taken.load(Ordering::Relaxed);
-        let dropped = counts.dropped.load(Ordering::Relaxed) + taken.saturating_sub(rows);
+        let handed_over = counts.handed_over.load(Ordering::Relaxed);
+        let dropped = counts.dropped.load(Ordering::Relaxed) + handed_over.saturating_sub(rows);
         let said =
             |failure: WriteFailure| format!("{} after {} bytes", failure.cause, written.bytes);
         OpLogReport { format: plan.format, rows, dropped, failure: written.failure.map(said) }
@@ -170,7 +179,7 @@ impl OpLog {
         let path = self.plan.path.clone();
         self.finish(|| true);
         if fs::symlink_metadata(&path).is_ok_and(|file| file.is_file()) {
-            // A file that cannot be removed is empty, and does no harm.
+            // A file that cannot be removed has at most its header line, and does no harm.
             let _ = fs::remove_file(path);
         }
     }
@@ -183,10 +192,11 @@ impl OpSink for OpLogHandle {
 
     fn push(&mut self, row: &OpRow) {
         if self.block.rows.len() == ROWS && !self.swap_block() {
-            self.dropped += 1;
+            self.dropped += u64::from(has_line(self.format, row));
             return;
         }
         self.block.rows.push(*row);
+        self.lines += u64::from(has_line(self.format, row));
     }
 
     fn hand_over(&mut self) {
@@ -212,16 +222,23 @@ impl OpLogHandle {
             }
         };
         (self.block.lane, self.block.zero) = (lane, zero);
+        if was_taken {
+            self.handed_over += mem::take(&mut self.lines);
+        }
         was_taken
     }
 }
 
-/// Ends a lane. Waiting for room for its last rows is harmless, because the measurement is over.
+/// Ends a lane. Its last rows wait for the writer, but the lane does not: a pipe without a reader
+/// would keep it forever.
 impl Drop for OpLogHandle {
     fn drop(&mut self) {
-        if !self.block.rows.is_empty() {
-            self.handle.swap(&mut self.block);
+        self.handed_over += self.lines;
+        let rows = mem::take(&mut self.block.rows);
+        if !rows.is_empty() {
+            self.handle.hand_in(OpBlock { rows, ..self.block });
         }
+        self.counts.handed_over.fetch_add(self.handed_over, Ordering::Relaxed);
         self.counts.dropped.fetch_add(self.dropped, Ordering::Relaxed);
     }
 }
@@ -262,40 +279,31 @@ struct RowFormatter {
     format: OpFormat,
     /// Names of the accounts, quoted where needed. In `Csv`, no spreadsheet reads them as formulas.
     accounts: Vec<Vec<u8>>,
-    counts: Arc<OpCounts>,
 }
 
 impl RowFormatter {
-    fn new(format: OpFormat, accounts: &[&str], counts: Arc<OpCounts>) -> RowFormatter {
+    fn new(format: OpFormat, accounts: &[&str]) -> RowFormatter {
         let quoted = |name: &&str| {
             let name = match format {
                 OpFormat::Csv => spreadsheet_cell(name, escaped),
-                // dbbench writes names as they are, and its users compare files.
+                // dbbench adds no apostrophe to names, and its users compare files.
                 OpFormat::DbbenchStats => escaped(name),
             };
             let mut quoted = Vec::new();
             field(name.as_bytes(), &mut quoted);
             quoted
         };
-        RowFormatter { format, accounts: accounts.iter().map(quoted).collect(), counts }
+        RowFormatter { format, accounts: accounts.iter().map(quoted).collect() }
     }
 
-    fn append(&mut self, block: &OpBlock, sink: &mut Sink) {
-        let mut lines = 0;
-        for row in &block.rows {
-            let is_line = match self.format {
-                OpFormat::Csv => {
-                    self.append_all(row, block, sink.buffer());
-                    true
-                }
+    fn append(&self, block: &OpBlock, sink: &mut Sink) {
+        for row in block.rows.iter().filter(|row| has_line(self.format, row)) {
+            match self.format {
+                OpFormat::Csv => self.append_all(row, block, sink.buffer()),
                 OpFormat::DbbenchStats => self.append_stats(row, block.zero, sink.buffer()),
-            };
-            if is_line {
-                sink.end_line();
-                lines += 1;
             }
+            sink.end_line();
         }
-        self.counts.taken.fetch_add(lines, Ordering::Relaxed);
     }
 
     fn append_all(&self, row: &OpRow, block: &OpBlock, out: &mut Vec<u8>) {
@@ -328,13 +336,9 @@ impl RowFormatter {
         }
     }
 
-    /// Appends the five columns of dbbench's file; returns false if this request has no row.
-    fn append_stats(&self, row: &OpRow, zero: Stamp, out: &mut Vec<u8>) -> bool {
-        let Sample { timestamps, sent: _, outcome, work } = row.sample;
-        match outcome {
-            Outcome::Completed | Outcome::Failed(_) => {}
-            Outcome::Rejected | Outcome::Unsent => return false,
-        }
+    /// Appends the five columns of dbbench's file.
+    fn append_stats(&self, row: &OpRow, zero: Stamp, out: &mut Vec<u8>) {
+        let Sample { timestamps, sent: _, outcome: _, work } = row.sample;
         out.extend_from_slice(&self.accounts[row.account.index()]);
         let start = timestamps.intended.since(zero).0 / 1_000;
         let response = timestamps.response().0 / 1_000;
@@ -342,7 +346,14 @@ impl RowFormatter {
             out.push(b',');
             write_number(number, out);
         }
-        true
+    }
+}
+
+/// Returns true if a request has a line in a file of this format.
+fn has_line(format: OpFormat, row: &OpRow) -> bool {
+    match (format, row.sample.outcome) {
+        (OpFormat::Csv, _) | (_, Outcome::Completed | Outcome::Failed(_)) => true,
+        (OpFormat::DbbenchStats, Outcome::Rejected | Outcome::Unsent) => false,
     }
 }
 

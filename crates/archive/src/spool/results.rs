@@ -1,6 +1,7 @@
 //! Files of the rows that the statements of a job return.
 //!
-//! Nothing is dropped: a client waits for room after its request has ended.
+//! A client waits for room after its request has ended. If it gives up waiting, its rows are
+//! discarded, and the file counts as failed.
 
 use std::fs::File;
 use std::io;
@@ -66,14 +67,15 @@ impl ResultsFile {
         health: FileHealth,
         memory: &RowMemory,
     ) -> io::Result<(ResultsFile, ResultsHandle)> {
-        let sink = Sink::new(Box::new(file), health);
+        let sink = Sink::of_file(file, health);
         let (spool, handle) = Spool::start(sink, PENDING_LIMITS, || memory.buffer(), csv::rows)?;
         Ok((ResultsFile { spool }, ResultsHandle { handle, pace, memory: memory.clone() }))
     }
 
     /// Waits until every handle has been dropped and everything is written.
     ///
-    /// Stops waiting if a pipe's reader does not read, or if `waits` returns false.
+    /// Stops waiting if a pipe's reader does not read for about ten seconds, or if `waits`, which
+    /// is called at least every 50 ms, returns false.
     pub fn finish(self, waits: impl FnMut() -> bool) -> WriteResult {
         self.spool.finish(waits)
     }
@@ -88,8 +90,8 @@ impl ResultsHandle {
     /// Hands over the rows of a request and leaves an empty buffer; returns false if there is no
     /// room.
     ///
-    /// In virtual time it blocks until there is room, as no simulated time passes while the thread
-    /// writes.
+    /// In virtual time this function blocks until there is room, because no simulated time passes
+    /// while the thread writes.
     pub fn try_send(&self, rows: &mut Rows) -> bool {
         match self.pace {
             Pace::Real => self.handle.try_swap(rows),

@@ -1,12 +1,16 @@
 //! The output side of a file's thread: bytes written so far, and the failure that stopped it.
 
-use std::fs::File;
-use std::io::{self, ErrorKind, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use base::{Clock, Monotonic, Stamp};
+use nix::libc;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 /// The number of bytes collected before a write.
 const BUFFER: usize = 1 << 16;
@@ -56,9 +60,15 @@ pub(super) struct Progress {
 
 impl Progress {
     fn add(&self, written: &[u8]) {
-        let lines = written.iter().filter(|byte| **byte == b'\n').count();
         self.bytes.fetch_add(written.len() as u64, Ordering::Relaxed);
-        self.lines.fetch_add(lines as u64, Ordering::Relaxed);
+        self.lines.fetch_add(line_ends(written), Ordering::Relaxed);
+    }
+
+    /// Takes back bytes that were written to a pipe and never read.
+    fn take_back(&self, lost: &[u8]) {
+        let lines = self.lines.load(Ordering::Relaxed).saturating_sub(line_ends(lost));
+        self.bytes.store(self.bytes().saturating_sub(lost.len() as u64), Ordering::Relaxed);
+        self.lines.store(lines, Ordering::Relaxed);
     }
 
     pub(super) fn bytes(&self) -> u64 {
@@ -94,9 +104,16 @@ pub(super) fn create(path: &Path) -> io::Result<File> {
     File::options().read(true).write(true).create(true).truncate(true).open(path)
 }
 
+/// Returns the number of line ends in a text.
+fn line_ends(text: &[u8]) -> u64 {
+    text.iter().filter(|byte| **byte == b'\n').count() as u64
+}
+
 /// A buffered output of a file's thread. After an error nothing more is written.
 pub(crate) struct Sink {
     file: Box<dyn Write + Send>,
+    /// For a pipe, a second descriptor, for writing only.
+    pipe: Option<File>,
     buffer: Vec<u8>,
     progress: Arc<Progress>,
     failure: Option<WriteFailure>,
@@ -107,7 +124,15 @@ impl Sink {
     /// Creates the output to `file`, which reports failures to `health`.
     pub(crate) fn new(file: Box<dyn Write + Send>, health: FileHealth) -> Sink {
         let buffer = Vec::with_capacity(2 * BUFFER);
-        Sink { file, buffer, progress: Arc::default(), failure: None, health }
+        Sink { file, pipe: None, buffer, progress: Arc::default(), failure: None, health }
+    }
+
+    /// Creates the output to an open file. The data that a pipe still contains at the end, without
+    /// a reader, count as not written.
+    pub(super) fn of_file(file: File, health: FileHealth) -> Sink {
+        let is_pipe = file.metadata().is_ok_and(|data| data.file_type().is_fifo());
+        let pipe = is_pipe.then(|| reopen(&file, File::options().write(true)).ok()).flatten();
+        Sink { pipe, ..Sink::new(Box::new(file), health) }
     }
 
     /// Returns the shared counters of bytes and lines written.
@@ -158,6 +183,35 @@ impl Sink {
     /// Writes the rest of the buffer and closes the file.
     pub(super) fn finish(mut self) -> WriteResult {
         self.flush();
-        self.progress.result(self.failure)
+        let Sink { file, pipe, buffer: _, progress, mut failure, health: _ } = self;
+        // This descriptor of a pipe counts as a reader.
+        drop(file);
+        let lost = pipe.map(unread).unwrap_or_default();
+        if !lost.is_empty() {
+            progress.take_back(&lost);
+            let cause = io::Error::new(ErrorKind::BrokenPipe, "no reader took the last rows");
+            failure = failure.or(Some(WriteFailure { at: None, cause }));
+        }
+        progress.result(failure)
     }
+}
+
+/// Opens a pipe once more, without waiting for its other end.
+fn reopen(pipe: &File, options: &mut OpenOptions) -> io::Result<File> {
+    let path = format!("/proc/self/fd/{}", pipe.as_raw_fd());
+    options.custom_flags(libc::O_NONBLOCK).open(path)
+}
+
+/// Returns the data in a pipe that has no reader. They would be lost with its last
+/// descriptor.
+fn unread(pipe: File) -> Vec<u8> {
+    let mut end = [PollFd::new(pipe.as_fd(), PollFlags::POLLOUT)];
+    let found = poll(&mut end, PollTimeout::ZERO).ok().and_then(|_| end[0].revents());
+    let has_reader = !found.is_some_and(|found| found.contains(PollFlags::POLLERR));
+    let mut lost = Vec::new();
+    if !has_reader && let Ok(mut reader) = reopen(&pipe, File::options().read(true)) {
+        // Reading ends with an error when the pipe is empty, because `pipe` could still write.
+        let _ = reader.read_to_end(&mut lost);
+    }
+    lost
 }

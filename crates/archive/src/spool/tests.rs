@@ -1,12 +1,16 @@
 //! Tests of files that are slow, full, or without a reader.
 
-use std::io::{self, ErrorKind, Write};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Write};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use base::{AccountId, Class, Code, Field, Nanos, RowMemory, Rows, Stamp};
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
 use record::{
     Failure, OpFormat, OpLogReport, OpRow, OpSink, Outcome, Pace, RequestTimestamps, RequestWork,
     Sample,
@@ -15,8 +19,9 @@ use record::{
 use super::op_log::{BLOCKS, ROWS};
 use super::results::PENDING_LIMITS;
 use super::sink::Sink;
-use super::thread::{Spool, SpoolHandle};
+use super::thread::{PendingLimits, Spool, SpoolHandle};
 use super::*;
+use crate::support::TestFolder;
 
 /// A file in memory that blocks while its gate is closed, and has limited room.
 #[derive(Clone)]
@@ -94,7 +99,8 @@ fn op_log(disk: &Disk, format: OpFormat, pace: Pace) -> OpLog {
 
 fn op_log_of(account: &str, disk: &Disk, format: OpFormat, pace: Pace) -> OpLog {
     let plan = OpLogPlan { path: "ops.csv".into(), format };
-    OpLog::start(Box::new(disk.clone()), &plan, &[account], pace).unwrap()
+    let sink = Sink::new(Box::new(disk.clone()), FileHealth::default());
+    OpLog::start(sink, &plan, &[account], pace).unwrap()
 }
 
 /// Adds some requests on a lane, and ends the lane.
@@ -184,6 +190,45 @@ fn slow_writer_drops_and_counts_rows() {
     assert_eq!(disk.text().lines().count() as u64, 1 + room);
     let loss = result.loss().unwrap();
     assert!(loss.starts_with("5,000 of 268,168 requests are missing in the op-log"), "{loss}");
+}
+
+#[test]
+fn lane_ends_while_the_writer_is_blocked_and_missing_rows_are_counted() {
+    let disk = Disk::new(false, usize::MAX);
+    let log = op_log(&disk, OpFormat::DbbenchStats, Pace::Real);
+    let rows = (300 * ROWS) as u64;
+    note(&log, (0..rows).map(|number| row(number, Outcome::Completed, true)));
+    note(&log, outcomes());
+    let result = log.finish(|| false);
+    // Rejected and unsent requests have no line in this format.
+    assert_eq!((result.rows, result.dropped), (0, rows + 4));
+    let loss = result.loss().unwrap();
+    assert!(loss.contains("its reader did not accept the data in time"), "{loss}");
+    disk.open();
+}
+
+#[test]
+fn rows_left_in_a_pipe_without_a_reader_count_as_missing() {
+    let place = TestFolder::new("pipe");
+    let path = place.path("pipe");
+    mkfifo(&path, Mode::S_IRWXU).unwrap();
+    let write = || {
+        let plan = OpLogPlan { path: path.clone(), format: OpFormat::DbbenchStats };
+        let log = OpLog::create(&plan, &["a"], Pace::Real).unwrap();
+        note(&log, outcomes());
+        log.finish(|| true)
+    };
+    let result = write();
+    assert_eq!((result.rows, result.dropped), (0, 4));
+    let loss = result.loss().unwrap();
+    assert!(loss.ends_with("no reader took the last rows after 0 bytes"), "{loss}");
+    // A pipe opened for both does not wait for its other end, and is a reader.
+    let mut reader = File::options().read(true).write(true).open(&path).unwrap();
+    let format = OpFormat::DbbenchStats;
+    assert_eq!(write(), OpLogReport { format, rows: 4, dropped: 0, failure: None });
+    let mut first = [0; 8];
+    reader.read_exact(&mut first).unwrap();
+    assert_eq!(&first, b"a,0,1500");
 }
 
 #[test]
@@ -343,6 +388,31 @@ fn lost_rows_mark_a_complete_file_as_failed() {
     handle.discard(&mut rows("1"));
     drop(handle);
     assert_eq!(spool.finish(|| true).failure.unwrap().cause.kind(), ErrorKind::TimedOut);
+}
+
+#[test]
+fn returned_blocks_are_progress_of_a_file() {
+    const BLOCKS: u32 = 300;
+    let (polls, mut appended) = (Arc::new(AtomicU32::new(0)), 0);
+    let seen = Arc::clone(&polls);
+    // Each block is returned while `finish` waits, and writes no byte.
+    let append = move |_: &Rows, _: &mut Sink| {
+        appended += 1;
+        while seen.load(Ordering::Relaxed) < appended {
+            std::thread::yield_now();
+        }
+    };
+    let sink = Sink::new(Box::new(Disk::new(true, usize::MAX)), FileHealth::default());
+    let room = PendingLimits { blocks: BLOCKS as usize, weight: usize::MAX };
+    let make = || RowMemory::default().buffer();
+    let (spool, handle) = Spool::start(sink, room, make, append).unwrap();
+    (0..BLOCKS).for_each(|_| handle.swap(&mut rows("1")));
+    drop(handle);
+    let written = spool.finish(|| {
+        polls.fetch_add(1, Ordering::Relaxed);
+        true
+    });
+    assert!(written.failure.is_none(), "{written:?}");
 }
 
 #[test]

@@ -46,11 +46,11 @@ pub(crate) struct SpoolHandle<B: Block> {
 
 struct Shared<B> {
     state: Mutex<State<B>>,
-    /// Notified when there is work for the thread.
+    /// Notified when a block is handed over, or the last producer is dropped.
     work_available: Condvar,
     /// Notified when there is room, or the thread ends.
     room: Condvar,
-    /// True if there is room; readable without the lock.
+    /// True if there is room, or the thread has ended; readable without the lock.
     has_room: AtomicBool,
     most_weight: usize,
 }
@@ -78,8 +78,8 @@ enum NextStep<B> {
 }
 
 impl<B: Block> Spool<B> {
-    /// Starts the thread of a file, and returns it with the handle of the first producer. `append`
-    /// writes the content of a block.
+    /// Starts the thread of a file, and returns its spool with the handle of the first producer.
+    /// `make` creates an empty block, and `append` writes the content of a block to the sink.
     pub(crate) fn start(
         sink: Sink,
         room: PendingLimits,
@@ -118,10 +118,13 @@ impl<B: Block> Spool<B> {
         let mut state = self.shared.state();
         let (mut bytes, mut idle_polls) = (self.progress.bytes(), 0);
         while state.written.is_none() && idle_polls < MAX_IDLE_POLLS && waits() {
-            let woken = self.shared.room.wait_timeout(state, POLL_INTERVAL);
-            state = woken.expect(NO_PANIC).0;
+            let (woken, wait) =
+                self.shared.room.wait_timeout(state, POLL_INTERVAL).expect(NO_PANIC);
+            state = woken;
             let before = std::mem::replace(&mut bytes, self.progress.bytes());
-            idle_polls = if before == bytes { idle_polls + 1 } else { 0 };
+            // A returned block ends the wait early: its rows are in the buffer of the file.
+            let is_idle = before == bytes && wait.timed_out();
+            idle_polls = if is_idle { idle_polls + 1 } else { 0 };
         }
         let mut written = state.written.take().unwrap_or_else(|| self.progress.timed_out());
         if state.has_discarded && written.failure.is_none() {
@@ -143,6 +146,18 @@ impl<B: Block> SpoolHandle<B> {
         let mut state = self.shared.state();
         while !self.shared.swap(&mut state, block) {
             state = self.shared.room.wait(state).expect(NO_PANIC);
+        }
+    }
+
+    /// Hands over the last block of a producer, beyond the limits of pending data: never waits.
+    /// Each producer may do so once. If the thread has ended, the block is discarded.
+    pub(crate) fn hand_in(&self, block: B) {
+        let mut state = self.shared.state();
+        if state.written.is_none() {
+            state.weight += block.weight();
+            state.full.push_back(block);
+            self.shared.update_has_room(&state);
+            self.shared.work_available.notify_one();
         }
     }
 
@@ -197,8 +212,8 @@ impl<B> Shared<B> {
 }
 
 impl<B: Block> Shared<B> {
-    /// Swaps a block; returns false if there is no room. After the end of the thread, whose result
-    /// states the failure, blocks are discarded.
+    /// Swaps a filled block for an empty one; returns false if there is no room. After a panic of
+    /// the thread, which the result of the file reports, the block is discarded instead.
     fn swap(&self, state: &mut State<B>, block: &mut B) -> bool {
         if state.written.is_some() {
             block.clear();

@@ -1,4 +1,5 @@
-//! Data that are written once: the header before the run, the run's time zero, and its end.
+//! The table `meta`: the header before the run, the run's time zero, its end, and other facts that
+//! are written once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +12,7 @@ use super::jobs::{read_jobs, write_job};
 use super::schema::VERSION;
 use crate::error::RowError;
 
-/// Writes the facts that are known before the run.
+/// Writes the facts that are known before the run, the jobs included.
 pub(crate) fn write_header(to: &Connection, header: &Header) -> Result<(), RowError> {
     let Header {
         assay,
@@ -82,8 +83,8 @@ pub(crate) fn read_events_dropped(from: &Connection) -> Result<u64, RowError> {
     facts.get("events_dropped").map_or(Ok(0), |_| facts.natural("events_dropped"))
 }
 
-/// Writes the number of rows of `sample_range`, if there are any. The seal cannot contain it,
-/// because earlier versions of Assay compare all sums of the seal.
+/// Writes the number of rows of `sample_range` into `meta`, if there are any. The seal cannot
+/// contain this number, because earlier versions of Assay compare all sums of the seal.
 pub(super) fn write_sample_ranges(to: &Connection, number: u64) -> Result<(), RowError> {
     match number {
         0 => Ok(()),
@@ -101,7 +102,7 @@ pub(super) fn read_sample_ranges(from: &Connection) -> Result<u64, RowError> {
 const WITH_ROWS: &str = "statements_with_rows";
 
 /// Writes the statements that returned or changed a row, each as `JOB.STATEMENT`: the index of the
-/// account and the number of the statement, from 1.
+/// account, from 0, and the number of the statement, from 1.
 pub(crate) fn write_with_rows(
     to: &Connection,
     statements: impl Iterator<Item = (AccountId, StatementId)>,
@@ -164,7 +165,9 @@ pub(crate) fn read_op_log(from: &Connection) -> Result<Option<OpLogReport>, RowE
 /// The key of the start of the window that all runs of a round share.
 const WINDOW_FROM: &str = "window_from_ns";
 
-/// Writes into a sealed record the start of the window that all runs of a round share.
+/// Writes into a sealed record the start of the window that all runs of a round share, in
+/// nanoseconds after time zero, and adds the new row of `meta` to the seal. The record must not
+/// have this fact yet.
 pub(crate) fn write_window_from(to: &Connection, at: Nanos) -> Result<(), RowError> {
     write_fact(to, WINDOW_FROM, to_integer(at).into())?;
     to.execute("update seal set total = total + 1 where what = 'rows of meta'", [])?;
@@ -210,7 +213,7 @@ pub(crate) fn read_header(from: &Connection) -> Result<(Header, Option<WallTime>
     Ok((header, zero.transpose()?.map(WallTime)))
 }
 
-/// Reads the end of the run; `None` if it was killed.
+/// Reads the end of the run; `None` if the run was killed or is in progress.
 pub(crate) fn read_end(from: &Connection) -> Result<Option<End>, RowError> {
     let facts = Facts::read(from)?;
     if facts.get("ended").is_none() {
@@ -262,11 +265,11 @@ impl Facts {
     }
 
     fn invalid_fact(key: &str) -> RowError {
-        RowError::content(format!("table `meta` has no `{key}` that a record has"))
+        RowError::content(format!("table `meta` has no `{key}` with a valid value"))
     }
 }
 
-/// Converts a duration to an integer of SQLite, which holds up to 292 years.
+/// Converts a duration to an integer of SQLite. Durations beyond 292 years are cut to that limit.
 fn to_integer(span: Nanos) -> i64 {
     i64::try_from(span.0).unwrap_or(i64::MAX)
 }

@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 use super::schema::is_missing;
 use crate::error::RowError;
 
-/// The kinds of `account`.
+/// The column `kind` of `account` for a part of a mix, and for a job at a single server.
 const PART_KIND: &str = "part";
 const NODE_KIND: &str = "node";
 
@@ -168,7 +168,7 @@ fn node(before: &[JobHeader], name: &str) -> Result<AccountKind, RowError> {
 mod tests {
     use super::*;
 
-    /// Creates a job with one statement, or a mix with none.
+    /// Creates a job with this number of statements; a mix has none.
     fn job(name: &str, model: &str, statements: usize) -> JobHeader {
         JobHeader {
             name: name.to_owned(),

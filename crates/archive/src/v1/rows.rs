@@ -171,11 +171,12 @@ fn counts_and_ends(scalars: [u64; SCALARS.len()]) -> (Counts, EndCounts) {
 pub(crate) struct IntervalSums([u64; SCALARS.len()]);
 
 impl IntervalSums {
-    /// Adds a row.
+    /// Adds a row. `others` is the sum of the [totals](IntervalSums::total) of other accounts.
     ///
     /// # Errors
-    /// A sum is larger than an integer of SQLite, unless its values come from servers.
-    pub(crate) fn add(&mut self, row: &IntervalRow) -> Result<(), RowError> {
+    /// A sum is larger than an integer of SQLite, unless its values come from servers. The total of
+    /// all accounts has the same limit, because readers add columns and accounts together.
+    pub(crate) fn add(&mut self, row: &IntervalRow, others: u64) -> Result<(), RowError> {
         let added = scalars(&row.counts, &row.ends);
         for ((sum, added), what) in self.0.iter_mut().zip(added).zip(SCALARS) {
             *sum = sum.saturating_add(added).min(MAX_ROWS);
@@ -183,7 +184,16 @@ impl IntervalSums {
                 return Err(RowError::content(format!("the sum of {what} is too large")));
             }
         }
-        Ok(())
+        match self.total().saturating_add(others) < MAX_ROWS {
+            true => Ok(()),
+            false => Err(RowError::content("the sum of all counts is too large")),
+        }
+    }
+
+    /// Returns the sum of all columns, except those whose values come from servers.
+    pub(crate) fn total(self) -> u64 {
+        let own = self.with_names().filter(|(what, _)| !SERVER_COLUMNS.contains(what));
+        own.map(|(_, sum)| sum).fold(0, u64::saturating_add)
     }
 
     /// Returns the sums, each with the name of its column.
@@ -331,8 +341,8 @@ impl EventError {
         Ok((row.get(0)?, record::EventError { class, code }))
     }
 
-    /// Returns the error of an event in a record without this table: of the failures of the event's
-    /// account, the one whose code is at the end of the event's text.
+    /// Returns the error of an event in a record without this table: the first one whose code is at
+    /// the end of the event's text. `failures` are those of the event's account.
     pub(crate) fn find_in_text(
         text: &str,
         mut failures: impl Iterator<Item = record::EventError>,
@@ -519,9 +529,11 @@ impl LoadRow {
 /// A row of `load_progress`: the progress of a load, and the processor time of the load generator
 /// until then.
 pub(crate) struct LoadProgressRow {
+    /// Time since the beginning of the load.
     pub(crate) at: Nanos,
     pub(crate) rows: u64,
     pub(crate) bytes: u64,
+    /// User and system time of the generator's process since its start.
     pub(crate) cpu: Option<(Nanos, Nanos)>,
 }
 
@@ -559,7 +571,8 @@ impl LoadProgressRow {
     }
 }
 
-/// Converts a number to an integer of SQLite; no count of a run reaches 2⁶³.
+/// Converts a number to an integer of SQLite. No count of a run reaches 2⁶³; a larger number would
+/// become the largest integer.
 pub(super) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -131,7 +131,8 @@ fn mismatch(what: &str, [sealed, found]: [u64; 2]) -> RowError {
 }
 
 /// Returns the number of rows of `sample_range` according to `meta`, and the number found. Both are
-/// 0 if the table is missing, because an earlier version of Assay does not copy it with a run.
+/// 0 if the table is missing: an earlier version of Assay that exports a run from an experiment
+/// copies `meta` but not this table.
 fn sample_ranges(of: &Connection) -> Result<[u64; 2], RowError> {
     match is_missing(of, SAMPLE_RANGE)? {
         true => Ok([0, 0]),

@@ -1,8 +1,8 @@
 //! Version 2 of the record: an experiment of several runs in one file.
 //!
-//! It has the tables of version 1, with the number of the run as an additional column, and the
-//! tables of the experiment. A run in progress writes a version 1 record of its own; when the run
-//! has ended, its rows are moved to the record of the experiment. A single run is read through
+//! The file has the tables of version 1, with the number of the run as an additional column, and
+//! the tables of the experiment. A run in progress writes a version 1 record of its own; when the
+//! run has ended, its rows are moved to the record of the experiment. A single run is read through
 //! temporary views that have the names and columns of version 1: one reader serves both versions.
 
 mod rows;

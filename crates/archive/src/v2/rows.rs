@@ -13,7 +13,7 @@ use crate::v1;
 pub struct RunRow {
     /// Number of the run, from 1.
     pub run: u32,
-    /// Round of the run, from 0.
+    /// Round of the run, from 0; for a step or a trial, the number of the step or trial, from 0.
     pub round: u32,
     /// Position of the run in its round, from 0.
     pub position: u32,
@@ -28,7 +28,7 @@ pub struct RunRow {
     pub attempt: u32,
     /// The use of the run in the experiment.
     pub state: RunState,
-    /// The verdict, in the words of the program.
+    /// Name of the run's verdict; empty if the run was not judged.
     pub verdict: String,
     /// Names of the suspect and invalid checks, separated by commas.
     pub objections: String,
@@ -72,7 +72,7 @@ pub enum Phase {
 /// The use of a run in its experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunState {
-    /// The run counts, if its round is complete.
+    /// The run counts. In a phase with rounds, it counts only together with all runs of its round.
     Counts,
     /// The run does not count: its round, step or trial was repeated, because the load generator or
     /// its machine failed or, in a sweep over the number of servers, a server was lost.
@@ -142,7 +142,8 @@ impl RunState {
     }
 }
 
-/// Copies the rows of a run from the attached record `from` of version 1.
+/// Copies all rows from the attached record `from` of version 1, except for the files, and adds the
+/// number of the run to each.
 pub(crate) fn merge(to: &Connection, from: &str, run: u32) -> Result<(), RowError> {
     for table in tables_of_both(to, from)? {
         let sql = format!("insert into main.{table} select {run}, * from {from}.{table}");
@@ -269,7 +270,8 @@ pub(crate) fn read_looks(from: &Connection) -> Result<Vec<LookRow>, RowError> {
     Ok(select.query_map([], row)?.collect::<Result<_, _>>()?)
 }
 
-/// Reads the excerpts of the first run, which also has the excerpts of the loaded tables.
+/// Reads the excerpts of the first run that has any: those of its jobs, and of the tables that were
+/// loaded into its database.
 pub(crate) fn read_excerpts(from: &Connection) -> Result<Vec<Excerpt>, RowError> {
     if v1::is_missing(from, v1::EXCERPT)? {
         return Ok(Vec::new());

@@ -7,7 +7,7 @@ use archive::{Archive, RecordError, RecordErrorKind};
 use base::{Seed, Stream};
 use rusqlite::Connection;
 
-use crate::support::{Scenario, TestFolder, chain, read_all, record_with};
+use crate::support::{READ, Scenario, TestFolder, WRITE, chain, read_all, record_with};
 
 /// The number of damaged files to read.
 const FILES: u64 = 1_500;
@@ -21,7 +21,7 @@ fn invariant_7_flipped_bytes_are_an_error_or_do_not_matter() {
     let place = TestFolder::new("flipped");
     let scenario = Scenario { seconds: 6, ..Scenario::SHORT };
     record_with(&place.record(), scenario, 1, |recorder| {
-        recorder.notes().setting("server.version", "17");
+        recorder.facts().setting("server.version", "17");
     });
     flip(&place, FILES);
 }
@@ -60,7 +60,7 @@ fn flip(place: &TestFolder, files: u64) {
         }
         match found {
             Ok(found) => {
-                // A flip in the text of an error code gives another valid code.
+                // A changed error code is another valid code, which may add a row.
                 assert!(found >= rows, "{flips:?}: {found} of {rows} rows");
                 read += 1;
             }
@@ -105,6 +105,46 @@ fn reading_ends_when_a_check_fails() {
     let error: RecordError = error.map(|(_, ())| ()).unwrap_err();
     let opened = Archive::open(&place.record()).err().unwrap();
     assert_eq!(chain(&error), chain(&opened));
+}
+
+/// Readers add the outcomes of a request together, and the accounts. Forged counts with a valid
+/// seal must not make such a sum wrap to a small number.
+#[test]
+fn record_whose_counts_exceed_any_sum_is_damaged() {
+    let place = TestFolder::new("forged");
+    record_with(&place.record(), Scenario { seconds: 6, ..Scenario::SHORT }, 1, |_| {});
+    let largest = i64::MAX - 1;
+    let forge = |job: u16, count: i64| {
+        let columns = ["completed", "errors", "rejected"];
+        let set = columns.map(|column| format!("{column} = iif(interval = 5, {count}, 0)"));
+        let sealed = columns.map(|column| format!("'{column}'")).join(", ");
+        let connection = Connection::open(place.record()).unwrap();
+        let forged = format!(
+            "update interval set {} where job = {job};
+            update seal set total = {count} where job = {job} and what in ({sealed});",
+            set.join(", ")
+        );
+        connection.execute_batch(&forged).unwrap();
+    };
+    let read = || {
+        let archive = Archive::open(&place.record()).unwrap();
+        [READ, WRITE].map(|account| {
+            let found = archive.intervals(account).map(|rows| rows.len());
+            found.map_err(|error| chain(&error))
+        })
+    };
+    for ([reads, writes], is_damaged) in [
+        ([1, 1], [false, false]),
+        ([largest, 1], [true, false]),
+        ([largest / 4, largest / 4], [false, true]),
+    ] {
+        forge(0, reads);
+        forge(1, writes);
+        let found = read();
+        assert_eq!(found.clone().map(|found| found.is_err()), is_damaged, "{found:?}");
+        let errors = found.into_iter().filter_map(Result::err);
+        errors.for_each(|error| assert!(error.contains("the sum of all counts"), "{error}"));
+    }
 }
 
 #[test]

@@ -14,22 +14,22 @@ const DOCUMENT: &str = include_str!("../../../../docs/record.md");
 fn record(place: &TestFolder) -> Connection {
     let header = header(Pace::Real);
     let recorder = Recorder::create(&place.record(), &header).unwrap();
-    let notes = recorder.notes();
-    notes.setting("server.version", "17");
-    notes.file(InputFile {
+    let facts = recorder.facts();
+    facts.setting("server.version", "17");
+    facts.file(InputFile {
         path: "shop.ini".to_owned(),
         bytes: 3,
         sha256: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad".to_owned(),
         text: Some("abc".to_owned()),
     });
-    notes.excerpt(Excerpt {
+    facts.excerpt(Excerpt {
         subject: "accounts".to_owned(),
         kind: ExcerptKind::Rows,
         titles: vec!["id".to_owned()],
         rows: vec![vec![Some("1".to_owned())]],
     });
     for second in 1..=5 {
-        notes.load(Load {
+        facts.load(Load {
             table: "accounts".to_owned(),
             started: WallTime(1_795_292_103_000_000_000),
             length: Nanos::from_secs(second),
@@ -38,10 +38,10 @@ fn record(place: &TestFolder) -> Connection {
         });
     }
     let looks = Reading::of("sessions", "looks", "looks", 10.0);
-    notes.load_readings("accounts", Nanos::from_secs(1), vec![looks]);
-    notes.time_zero(WallTime(1_795_292_110_000_000_000));
+    facts.load_readings("accounts", Nanos::from_secs(1), vec![looks]);
+    facts.time_zero(WallTime(1_795_292_110_000_000_000));
     for (second, ran) in [(1, 0.2), (2, 0.4), (7_201, 0.6), (7_202, 0.9), (7_203, 1.0)] {
-        notes.readings(Nanos::from_secs(second), vec![Reading::of("lane-0", "ran", "s", ran)]);
+        facts.readings(Nanos::from_secs(second), vec![Reading::of("lane-0", "ran", "s", ran)]);
     }
     Scenario::SHORT.run(ledgers(&header, 2, || recorder.outlet()), |_, _| {});
     recorder.finish(end()).unwrap();
@@ -83,7 +83,7 @@ fn documented_queries_agree_with_the_reader() {
     }
 
     let archive = Archive::open(&place.record()).unwrap();
-    // The last interval of the window begins half a second before its end.
+    // The last interval of the window begins half a second before the end of the window.
     let (first, last) = (archive.grid().first_of_window(), archive.grid().interval(end().at) + 1);
     let window = |job| {
         let rows = archive.intervals(job).unwrap();

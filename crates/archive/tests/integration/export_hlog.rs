@@ -15,7 +15,7 @@ const ZERO: WallTime = WallTime(1_795_292_110_250_000_000);
 
 /// Returns the log of a short run.
 fn log(place: &TestFolder) -> (Archive, String) {
-    record_with(&place.record(), Scenario::SHORT, 2, |recorder| recorder.notes().time_zero(ZERO));
+    record_with(&place.record(), Scenario::SHORT, 2, |recorder| recorder.facts().time_zero(ZERO));
     let archive = Archive::open(&place.record()).unwrap();
     let mut log = Vec::new();
     write_hlog(&archive, &mut log).unwrap();

@@ -31,7 +31,8 @@ fn a_full_disk_ends_the_run_and_leaves_what_was_written() {
     }
     let place = TestFolder::new("full");
     let name = "full::a_full_disk_ends_the_run_and_leaves_what_was_written";
-    // A file size limit of 1 MB simulates the full disk; its signal must not kill the process.
+    // A file size limit of 1 MB simulates the full disk. The signal that it sends is ignored,
+    // because it would kill the process.
     let limited = |command: Command| {
         let mut shell = Command::new("sh");
         let limit = "trap '' XFSZ; ulimit -f 2000; exec \"$0\" \"$@\"";

@@ -104,7 +104,7 @@ fn a_record_of_a_later_version_says_which_program_reads_it() {
 fn record_without_series_is_read() {
     let place = TestFolder::new("older");
     crate::support::record_with(&place.record(), Scenario::SHORT, 1, |recorder| {
-        recorder.notes().load(record::Load {
+        recorder.facts().load(record::Load {
             table: "t".to_owned(),
             started: base::WallTime(1),
             length: base::Nanos(2),

@@ -79,11 +79,12 @@ fn invariant_6_the_merged_parts_of_several_lanes_are_the_whole() {
     assert_holds(&archive, Scenario::SHORT);
     let rows = archive.intervals(READ).unwrap();
     let gauge = rows[3].gauge.unwrap();
-    // Second 4 ends inside interval 4, as the first interval is half a second long.
+    // The first interval is half a second long, so interval 3 ends at 3.5 s. The lanes report its
+    // gauges at the end of second 4.
     assert_eq!((gauge.in_flight, gauge.queued, gauge.connections), (3 * 4, 3, 12));
 }
 
-/// Records one request each second, with these numbers of changed rows from the server.
+/// Records one request each second, for which the server reports these numbers of changed rows.
 fn record_rows(place: &TestFolder, rows: &[u64]) -> Result<Archive, RecordError> {
     let header = header(Pace::Virtual);
     let recorder = Recorder::create(&place.record(), &header).unwrap();
@@ -240,11 +241,11 @@ fn invariant_8_a_password_never_enters_the_file() {
 fn invariant_8_secret_that_a_server_repeats_never_enters_the_file() {
     let place = TestFolder::new("repeated");
     record_with(&place.record(), Scenario::SHORT, 1, |recorder| {
-        let notes = recorder.notes();
-        notes.hide(Secrets::new(["hunter2", "hunter22"].map(Secret::new)));
-        notes.setting("observe.missing.sessions", "wrong password 'hunter2'");
-        notes.setting("database.table.hunter22.bytes", "1");
-        notes.excerpt(Excerpt {
+        let facts = recorder.facts();
+        facts.hide(Secrets::new(["hunter2", "hunter22"].map(Secret::new)));
+        facts.setting("observe.missing.sessions", "wrong password 'hunter2'");
+        facts.setting("database.table.hunter22.bytes", "1");
+        facts.excerpt(Excerpt {
             subject: "t".to_owned(),
             kind: ExcerptKind::Rows,
             titles: vec!["a".to_owned()],
@@ -253,8 +254,8 @@ fn invariant_8_secret_that_a_server_repeats_never_enters_the_file() {
         let statement = "set password = 'hunter2' for ann";
         let reading = || Reading::of("statements", statement, "looks", 1.0);
         let of_table = Reading::of("db1/table hunter2_log", "bytes", "bytes", 1.0);
-        notes.readings(Nanos::from_secs(1), vec![reading(), of_table]);
-        notes.load_readings("accounts", Nanos::from_secs(1), vec![reading()]);
+        facts.readings(Nanos::from_secs(1), vec![reading(), of_table]);
+        facts.load_readings("accounts", Nanos::from_secs(1), vec![reading()]);
         let (account, kind) = (None, EventKind::OutageBegan);
         let text = "no login with 'hunter2'".to_owned();
         recorder.outlet().deliver(Delivery::Event(Event {
@@ -311,18 +312,18 @@ fn facts_arriving_during_the_run_are_kept() {
         bytes: rows * 20,
     };
     record_with(&place.record(), Scenario::SHORT, 1, |recorder| {
-        let notes = recorder.notes();
-        notes.setting("server.version", "17");
-        notes.setting("server.fsync", "on");
-        notes.setting("server.fsync", "off");
+        let facts = recorder.facts();
+        facts.setting("server.version", "17");
+        facts.setting("server.fsync", "on");
+        facts.setting("server.fsync", "off");
         for (seconds, rows) in [(0.2, 100), (0.9, 500), (1.5, 900), (2.25, 1_000)] {
-            notes.load(load(seconds, rows));
+            facts.load(load(seconds, rows));
             let looks = Reading::of("sessions", "looks", "looks", rows as f64);
-            notes.load_readings("accounts", Nanos::from_secs_f64(seconds), vec![looks]);
+            facts.load_readings("accounts", Nanos::from_secs_f64(seconds), vec![looks]);
         }
         let ran = Reading::of("lane-0", "ran", "s", 0.25);
-        notes.readings(Nanos::from_secs(1), vec![ran]);
-        notes.time_zero(zero);
+        facts.readings(Nanos::from_secs(1), vec![ran]);
+        facts.time_zero(zero);
         let mut outlet = recorder.outlet();
         for number in 0..10_100u64 {
             let text = format!("{number} {}", "é".repeat(3_000));
@@ -366,7 +367,7 @@ fn event_of_a_long_error_keeps_its_code() {
     let (account, kind) = (Some(READ), EventKind::FirstError);
     let code = Code::new(&"C".repeat(Code::CAPACITY));
     let error = Some(EventError { class: Class::Statement, code });
-    recorder.notes().event(Event { at: Nanos::ZERO, account, kind, error, text });
+    recorder.facts().event(Event { at: Nanos::ZERO, account, kind, error, text });
     Scenario::SHORT.run(ledgers(&header, 1, || recorder.outlet()), |_, _| {});
     recorder.finish(end()).unwrap();
     let events = Archive::open(&place.record()).unwrap().events().unwrap();
@@ -390,7 +391,7 @@ fn first_error_of_a_record_without_its_table_has_the_code_of_its_text() {
         text: text.to_owned(),
     };
     for (account, text) in [(WRITE, "twice (AB123)"), (WRITE, "twice (0)"), (READ, "no (AB123)")] {
-        recorder.notes().event(event(account, text));
+        recorder.facts().event(event(account, text));
     }
     Scenario::SHORT.run(ledgers(&header, 1, || recorder.outlet()), |_, _| {});
     recorder.finish(end()).unwrap();
@@ -418,7 +419,7 @@ fn generator_is_sampled_in_real_time_only() {
         let place = TestFolder::new("client");
         let header = header(pace);
         let recorder = Recorder::create(&place.record(), &header).unwrap();
-        recorder.notes().time_zero(WallTime::EPOCH);
+        recorder.facts().time_zero(WallTime::EPOCH);
         let scenario = Scenario { seconds: 3, ..Scenario::SHORT };
         scenario.run(ledgers(&header, 2, || recorder.outlet()), |_, _| {});
         recorder.finish(end()).unwrap();
@@ -504,7 +505,7 @@ fn virtual_time_waits_for_the_recorder_and_needs_no_more_memory_the_longer_it_la
 fn discarded_record_leaves_no_file() {
     let place = TestFolder::new("discarded");
     let recorder = Recorder::create(&place.record(), &header(Pace::Real)).unwrap();
-    recorder.notes().setting("server.version", "17");
+    recorder.facts().setting("server.version", "17");
     let outlet: Box<dyn Outlet + Send> = Box::new(recorder.outlet());
     std::thread::spawn(move || drop(outlet)).join().unwrap();
     recorder.discard().unwrap();

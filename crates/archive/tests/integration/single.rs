@@ -35,16 +35,16 @@ fn excerpt() -> Excerpt {
 /// Writes a record with loads, observations and settings, and with the files of the experiment.
 fn single(path: &Path, setting: &str) {
     record_with(path, Scenario::SHORT, 1, |recorder| {
-        let notes = recorder.notes();
-        notes.setting("work_mem", setting);
-        notes.file(file());
-        notes.excerpt(excerpt());
+        let facts = recorder.facts();
+        facts.setting("work_mem", setting);
+        facts.file(file());
+        facts.excerpt(excerpt());
         let (table, started) = ("accounts".to_owned(), WallTime(1_795_292_103_000_000_000));
-        notes.load(Load { table, started, length: Nanos::from_secs(2), rows: 9, bytes: 90 });
+        facts.load(Load { table, started, length: Nanos::from_secs(2), rows: 9, bytes: 90 });
         let looks = |number| vec![Reading::of("sessions", "looks", "looks", number)];
-        notes.load_readings("accounts", Nanos::from_secs(1), looks(10.0));
+        facts.load_readings("accounts", Nanos::from_secs(1), looks(10.0));
         for (second, number) in [(3, 10.0), (7_201, 11.0), (7_202, 21.0), (7_203, 22.0)] {
-            notes.readings(Nanos::from_secs(second), looks(number));
+            facts.readings(Nanos::from_secs(second), looks(number));
         }
     });
 }

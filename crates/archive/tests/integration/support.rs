@@ -263,16 +263,16 @@ pub(crate) fn record(path: &Path, scenario: Scenario, lanes: u16) {
     record_with(path, scenario, lanes, |_| {});
 }
 
-/// Records the scenario in virtual time, with notes.
+/// Records the scenario in virtual time, with facts.
 pub(crate) fn record_with(
     path: &Path,
     scenario: Scenario,
     lanes: u16,
-    notes: impl FnOnce(&Recorder),
+    facts: impl FnOnce(&Recorder),
 ) {
     let header = header(Pace::Virtual);
     let recorder = Recorder::create(path, &header).unwrap();
-    notes(&recorder);
+    facts(&recorder);
     let lanes: Vec<Ledger<RecorderOutlet>> = ledgers(&header, lanes, || recorder.outlet());
     scenario.run(lanes, |_, _| {});
     recorder.finish(end()).unwrap();

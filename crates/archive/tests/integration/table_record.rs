@@ -11,7 +11,7 @@ use record::{
 
 use crate::support::{self, READ, WRITE, job};
 
-/// Names of the jobs: a table must not split them.
+/// Names of the jobs: one that CSV must quote, and one that a spreadsheet would read as a formula.
 pub(crate) const NAMES: [&str; 2] = ["read, \"all\"", "=größe"];
 
 /// Time zero on the clock of the lane.
@@ -24,15 +24,15 @@ const SECONDS: u64 = 6;
 pub(crate) fn record(path: &Path, pace: Pace) -> Archive {
     let header = header(pace);
     let recorder = Recorder::create(path, &header).unwrap();
-    let notes = recorder.notes();
-    notes.setting("journal_mode", "wal \"quoted\"");
+    let facts = recorder.facts();
+    facts.setting("journal_mode", "wal \"quoted\"");
     for (length, rows) in [(400, 900), (1_400, 2_000), (1_900, 3_000)] {
         let length = Nanos::from_millis(length);
         let started = WallTime(1_795_292_103_000_000_000);
         let table = "accounts".to_owned();
-        notes.load(Load { table, started, length, rows, bytes: 34 * rows });
+        facts.load(Load { table, started, length, rows, bytes: 34 * rows });
     }
-    notes.time_zero(WallTime(1_795_292_110_250_000_000));
+    facts.time_zero(WallTime(1_795_292_110_250_000_000));
     let ledger = Ledger::new(0, ZERO, header.grid(), &[2, 1], recorder.outlet());
     serve(ledger);
     let text = "it was \"enough\"\nfor today".to_owned();
@@ -54,8 +54,8 @@ fn header(pace: Pace) -> Header {
     }
 }
 
-/// Records forty requests a second, one after the other; alongside them, one that takes three
-/// seconds, and one that is answered after the end.
+/// Records forty requests a second, one after the other. Of these, number 81 takes three seconds,
+/// and the last is answered after the end.
 fn serve(mut ledger: Ledger<RecorderOutlet>) {
     let text = "relation \"t\" does not exist".to_owned();
     ledger.event(ZERO + Nanos::from_millis(900), Some(WRITE), EventKind::FirstError, text);

@@ -22,7 +22,8 @@ fn header(seconds: u64) -> Header {
     Header { duration: Some(Nanos::from_secs(seconds)), ..support::header(Pace::Real) }
 }
 
-/// Returns the readings at a second: a gauge, a counter that is reset once, and the clock.
+/// Returns the readings at a second: a gauge, a counter that is reset once, the clock, and a gauge
+/// that is constant.
 fn readings(second: u64) -> Vec<Reading> {
     let s = second as f64;
     let counted = if second < 9_010 { 2.5 * s } else { 2.5 * (s - 9_010.0) };
@@ -35,8 +36,8 @@ fn readings(second: u64) -> Vec<Reading> {
 }
 
 /// Samples each second of a run, each time a microsecond later within the second.
-fn sample(notes: &RecordFacts, seconds: impl Iterator<Item = u64>) {
-    seconds.for_each(|second| notes.readings(at(second), readings(second)));
+fn sample(facts: &RecordFacts, seconds: impl Iterator<Item = u64>) {
+    seconds.for_each(|second| facts.readings(at(second), readings(second)));
 }
 
 fn at(second: u64) -> Nanos {
@@ -66,7 +67,7 @@ fn samples_beyond_two_hours_are_merged() {
     let place = TestFolder::new("thinned");
     let header = header(3 * HOUR);
     let recorder = Recorder::create(&place.record(), &header).unwrap();
-    sample(&recorder.notes(), 0..=3 * HOUR);
+    sample(&recorder.facts(), 0..=3 * HOUR);
     recorder.finish(end(3 * HOUR)).unwrap();
     let series = Archive::open(&place.record()).unwrap().series().unwrap();
     let bins = SampleBins::new(header.warmup, header.duration);
@@ -94,11 +95,11 @@ fn samples_beyond_two_hours_are_merged() {
 fn readings_that_are_not_finite_are_missing_and_do_not_end_the_record() {
     let place = TestFolder::new("not-finite");
     let recorder = Recorder::create(&place.record(), &header(10)).unwrap();
-    let notes = recorder.notes();
+    let facts = recorder.facts();
     for (second, value) in [(1, 1.0), (2, f64::NAN), (3, f64::INFINITY), (4, 4.0)] {
         let reading = || vec![Reading::of("host", "run-queue", "tasks", value)];
-        notes.readings(at(second), reading());
-        notes.load_readings("t", at(second), reading());
+        facts.readings(at(second), reading());
+        facts.load_readings("t", at(second), reading());
     }
     recorder.finish(end(10)).unwrap();
     let series = Archive::open(&place.record()).unwrap().series().unwrap();
@@ -118,7 +119,7 @@ fn same_samples_of_a_long_run_make_the_same_rows() {
     let dumps = ["one", "other"].map(|name| {
         let place = TestFolder::new(name);
         let recorder = Recorder::create(&place.record(), &header(3 * HOUR)).unwrap();
-        sample(&recorder.notes(), 7_100..7_500);
+        sample(&recorder.facts(), 7_100..7_500);
         recorder.finish(end(3 * HOUR)).unwrap();
         support::dump(&place.record())
     });
@@ -130,15 +131,15 @@ fn same_samples_of_a_long_run_make_the_same_rows() {
 fn samples_of_a_long_load_are_merged() {
     let place = TestFolder::new("thinned-load");
     let recorder = Recorder::create(&place.record(), &header(60)).unwrap();
-    let notes = recorder.notes();
-    notes.load(record::Load {
+    let facts = recorder.facts();
+    facts.load(record::Load {
         table: "t".to_owned(),
         started: base::WallTime(1),
         length: Nanos::from_secs(3 * HOUR),
         rows: 3,
         bytes: 4,
     });
-    (0..=3 * HOUR).for_each(|second| notes.load_readings("t", at(second), readings(second)));
+    (0..=3 * HOUR).for_each(|second| facts.load_readings("t", at(second), readings(second)));
     recorder.finish(end(60)).unwrap();
     let loads = Archive::open(&place.record()).unwrap().loads().unwrap();
     let queue = of(&loads[0].series, "run-queue");
@@ -151,11 +152,11 @@ fn samples_of_a_long_load_are_merged() {
 fn record_until_killed(path: &Path) {
     let recorder = Recorder::create(path, &header(3 * HOUR)).unwrap();
     let (mut outlet, live) = (recorder.outlet(), recorder.live());
-    sample(&recorder.notes(), 7_100..7_290);
+    sample(&recorder.facts(), 7_100..7_290);
     for interval in 0..2 {
         outlet.deliver(Delivery::Gauges { lane: 0, interval, gauges: vec![Gauge::default(); 2] });
     }
-    // Waits until the queue has room for both deliveries.
+    // Dropping the outlet waits until the recorder's queue has taken both deliveries.
     drop(outlet);
     // The live view shows an interval after the previous interval is written, and before the shown
     // one is.
@@ -195,7 +196,7 @@ fn record_with_a_missing_or_added_range_is_damaged() {
     ] {
         let place = TestFolder::new("thinned-damaged");
         let recorder = Recorder::create(&place.record(), &header(3 * HOUR)).unwrap();
-        sample(&recorder.notes(), 7_100..7_500);
+        sample(&recorder.facts(), 7_100..7_500);
         recorder.finish(end(3 * HOUR)).unwrap();
         Connection::open(place.record()).unwrap().execute_batch(change).unwrap();
         let found = chain(&Archive::open(&place.record()).err().unwrap());
@@ -208,7 +209,7 @@ fn record_with_a_missing_or_added_range_is_damaged() {
 fn record_without_the_table_of_ranges_is_read() {
     let place = TestFolder::new("thinned-older");
     let recorder = Recorder::create(&place.record(), &header(3 * HOUR)).unwrap();
-    sample(&recorder.notes(), 7_100..7_500);
+    sample(&recorder.facts(), 7_100..7_500);
     recorder.finish(end(3 * HOUR)).unwrap();
     Connection::open(place.record()).unwrap().execute_batch("drop table sample_range").unwrap();
     let queue = of(&Archive::open(&place.record()).unwrap().series().unwrap(), "run-queue");
@@ -222,13 +223,13 @@ fn samples_of_a_week_fit_into_a_record() {
     const SERIES: u64 = 8;
     let place = TestFolder::new("thinned-week");
     let recorder = Recorder::create(&place.record(), &header(WEEK)).unwrap();
-    let notes = recorder.notes();
+    let facts = recorder.facts();
     let empty = std::fs::metadata(place.record()).unwrap().len();
     let rest = (7_200..=WEEK).step_by(100);
     for second in (0..7_200).chain(rest) {
         let value = |series: u64| (second * (series + 3)) as f64 * 0.37 + (second % 7) as f64;
         let reading = |series| Reading::of(&format!("disk d{series}"), "busy", "s", value(series));
-        notes.readings(at(second), (0..SERIES).map(reading).collect());
+        facts.readings(at(second), (0..SERIES).map(reading).collect());
     }
     recorder.finish(end(WEEK)).unwrap();
     let bytes = (std::fs::metadata(place.record()).unwrap().len() - empty) / SERIES;

@@ -56,7 +56,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Complaint> {
     Ok(Exit::of_comparison(&view, args.answer.strict))
 }
 
-/// Compares two records, each with all of its arms if it belongs to an experiment.
+/// Compares two records. The record of an experiment is compared with all of its arms.
 pub(crate) fn compare_two(records: [(String, RecordName); 2]) -> Result<ComparisonView, Complaint> {
     let groups = Groups::read_named(records.into())?;
     let pairing = GroupPairing::of(&groups, None)?;
@@ -410,7 +410,7 @@ fn undeclared_differences(groups: &Groups, pair: [ArmId; 2]) -> Vec<UndeclaredDi
     found
 }
 
-/// Returns the arms that two groups are in the experiment to which both belong.
+/// Returns the ids that two groups have as arms of the experiment to which both belong.
 fn arms_of(groups: &Groups, pair: [ArmId; 2]) -> [ArmId; 2] {
     pair.map(|of| groups.group(of).arm.map_or(ArmId::BASELINE, |of| of.arm))
 }

@@ -33,8 +33,9 @@ const fn switch(name: &'static str, help: &'static str) -> Flag {
     Flag { name, argument: FlagArgument::Switch, help }
 }
 
-/// The host and the user unless a flag names others. Empty flags mean these too, as in dbbench.
+/// The host if no flag names one, or if the flag is empty, as in dbbench.
 const DEFAULT_HOST: &str = "localhost";
+/// The user if no flag names one, or if the flag is empty, as in dbbench.
 const DEFAULT_USER: &str = "root";
 
 /// The default and shortest interval between two reports.

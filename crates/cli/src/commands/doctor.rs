@@ -8,8 +8,8 @@ use crate::complain::Complaint;
 use crate::exit::Exit;
 use crate::reading::target_of;
 
-/// Examines the machine and, if a URL is given, its servers. Findings are not a failure; a server
-/// that cannot be reached is one.
+/// Examines the machine and, if a URL is given, the servers of the URL. Only a server that cannot
+/// be reached is a failure; findings are not.
 pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Complaint> {
     let target = target_of(args.url.as_ref())?;
     let examined = lab::examine(target.as_ref()).map_err(|error| Complaint::of(&error))?;

@@ -483,8 +483,8 @@ fn refuse_unsupported(args: &RunArgs, file: &ExperimentFile) -> Result<(), Compl
     Ok(())
 }
 
-/// Checks that record and test cases are different files from those that the arms need at any
-/// point. The record of a resumed experiment is not new.
+/// Checks that the record and the file of test cases are not among the files that an arm needs, at
+/// any point of a sweep. The record of a resumed experiment is not checked, because it is not new.
 fn check_new_files(
     args: &RunArgs,
     file: &ExperimentFile,
@@ -612,7 +612,7 @@ fn capacity_order(
 /// take.
 fn forecast_of_search(order: &CapacityOrder) -> String {
     let CapacityOrder { vary, first, .. } = order;
-    // The order was checked with the file.
+    // The order was checked when the file was read, so this does not fail.
     let Ok(forecast) = capacity::forecast(order, *first) else { return String::new() };
     let requests = capacity::forecast(order, 1_000.0).ok().and_then(|it| it.requests);
     let requests = requests.map_or_else(String::new, |requests| {

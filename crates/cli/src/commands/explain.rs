@@ -85,12 +85,15 @@ fn similar_names<'e>(name: &str, all: &'e [Explanation]) -> Vec<&'e str> {
     let has_word = |known: &&&str| {
         known.split(|c: char| !c.is_alphanumeric()).any(|word| word.starts_with(name.as_str()))
     };
-    let mut near: Vec<&str> = match name.len() >= SHORTEST_PART {
-        true => names.iter().filter(has_word).copied().collect(),
-        false => Vec::new(),
-    };
-    near.dedup();
-    near.truncate(MOST_NEAR);
+    let mut near: Vec<&str> = Vec::new();
+    if name.len() >= SHORTEST_PART {
+        for known in names.iter().filter(has_word).copied() {
+            // A check and a limiter may have the same name.
+            if near.len() < MOST_NEAR && !near.contains(&known) {
+                near.push(known);
+            }
+        }
+    }
     if near.is_empty() {
         let first = |word: &str| word.chars().next().map(|first| first.to_ascii_lowercase());
         near.extend(closest(&name, names.into_iter().filter(|known| first(known) == first(&name))));

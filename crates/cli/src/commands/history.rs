@@ -122,8 +122,8 @@ fn view(
     }
 }
 
-/// Returns the first difference from the first series of the same name, in words; `None` if this
-/// series is the first one. The name consists of workload, servers, arm and point.
+/// Returns the first difference from the first series of the same name, in words; `None` if no
+/// earlier series has this name. The name consists of workload, servers, arm and point.
 fn difference(earlier: &[Vec<&HistoryRecord>], record: &HistoryRecord) -> Option<String> {
     let named = |one: &HistoryRecord| {
         let arm = one.arm.as_ref().map(|arm| arm.name.clone());

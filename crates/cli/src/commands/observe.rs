@@ -62,7 +62,9 @@ pub(crate) fn observe(args: &ObserveArgs) -> Result<Exit, Complaint> {
         Complaint::warning(format!("the observed program ended with {status}")).print();
     }
     let args = AnswerArgs { json: args.json, ..AnswerArgs::default() };
-    answer::print_run(&record, end, record_error.as_ref(), &args, TextForm::Short)
+    let exit = answer::print_run(&record, end, record_error.as_ref(), &args, TextForm::Short)?;
+    // An interruption takes precedence over the loss of the record.
+    Ok(Exit::of_end(end).unwrap_or(exit))
 }
 
 /// Returns the complaint about a program that cannot be observed.

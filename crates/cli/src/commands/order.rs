@@ -78,7 +78,8 @@ fn ranges(numbers: &[usize]) -> String {
     parts.collect::<Vec<_>>().join(",")
 }
 
-/// Returns the path of the record: the requested one, or a generated name in the current folder.
+/// Returns the path of the record: the requested one, or a generated name in the current folder,
+/// which gets a number if the file exists.
 pub(crate) fn record(asked: Option<&PathBuf>, prefix: &str) -> RecordPlace {
     match asked {
         Some(path) => RecordPlace::Exactly(path.clone()),
@@ -89,7 +90,8 @@ pub(crate) fn record(asked: Option<&PathBuf>, prefix: &str) -> RecordPlace {
     }
 }
 
-/// Returns the options that every `assay run` has, for its command line in the record.
+/// Returns the options that runs of workloads and of experiments have in common, for the command
+/// line in the record.
 pub(crate) fn options_of_run(args: &RunArgs) -> [(&'static str, Option<String>); 5] {
     let flag = |set: bool| set.then(String::new);
     let numbers = |cpus: &Vec<usize>| cpus.iter().map(ToString::to_string).collect::<Vec<_>>();
@@ -212,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn processors_keep_the_requested_order() {
+    fn consecutive_numbers_are_shown_as_ranges() {
         assert_eq!(ranges(&[0, 1, 2, 4, 6, 7]), "0-2,4,6-7");
         assert_eq!(ranges(&[3]), "3");
     }

@@ -111,7 +111,8 @@ fn write(request: &BundleRequest<'_>) -> Result<(), Complaint> {
     link_or_move_new(&archive, out).map_err(cannot_create)
 }
 
-/// Gives a file its final name. A file that exists is never replaced.
+/// Gives a file its final name. A file that exists is not replaced. Without hard links, this is
+/// only checked before the move.
 fn link_or_move_new(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
         // Some file systems have no hard links.
@@ -124,7 +125,7 @@ fn link_or_move_new(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Moves a file or a folder to a path that does not exist.
+/// Moves a file or a folder to a path that does not exist; fails if the path exists.
 fn move_new(from: &Path, to: &Path) -> io::Result<()> {
     match to.symlink_metadata() {
         Ok(_) => Err(ErrorKind::AlreadyExists.into()),
@@ -213,8 +214,8 @@ impl Bundle<'_> {
     }
 }
 
-/// Fills a bundle, and returns its files. The original record is read once, to copy it; the answer
-/// is computed from the copy.
+/// Fills a bundle, and returns its files. The original record is only copied here; the answer is
+/// computed from the copy.
 fn fill_bundle(mut bundle: Bundle<'_>, is_experiment: bool) -> Result<Vec<String>, Complaint> {
     let BundleRequest { record, name, out, .. } = *bundle.request;
     let copy = bundle.folder.join(name);

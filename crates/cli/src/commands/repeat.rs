@@ -36,7 +36,7 @@ fn repeat_experiment(args: &RepeatArgs, record: RecordFile) -> Result<Exit, Comp
     let recorded = RecordedExperiment::read(record.path());
     let recorded = recorded.map_err(|error| record.complaint(error.into()))?;
     let first = record.view_of(&recorded);
-    // An unpacked record takes no room while the machine is measured.
+    // Removes the copy that was unpacked from a bundle: it would take room during the runs.
     drop(record);
     refuse_unanswered(&first)?;
     if args.url.is_some() && recorded.arms_have_urls() {
@@ -67,7 +67,7 @@ fn repeat_experiment(args: &RepeatArgs, record: RecordFile) -> Result<Exit, Comp
         Some(lines) if !args.set.is_empty() => repetition.with_different_workload(lines),
         Some(_) | None => repetition,
     };
-    // In real time, the machine and the server give other figures for the same seed.
+    // In real time, the same seed gives different figures in each execution.
     let has_same_runs = run.is_virtual && executed.read()?.has_runs_of(&recorded);
     let repetition = if has_same_runs { repetition.with_same_runs() } else { repetition };
     let outcome = repetition.outcome();
@@ -117,7 +117,7 @@ fn damaged_record(sentence: &str) -> Complaint {
 fn repeat_run(args: &RepeatArgs, record: RecordFile) -> Result<Exit, Complaint> {
     let first = FirstRun::read(record.path());
     let first = first.map_err(|error| record.complaint(Complaint::of(&error)))?;
-    // An unpacked record takes no room while the machine is measured.
+    // Removes the copy that was unpacked from a bundle: it would take room during the run.
     drop(record);
     let mut run = run_args(args, &first.command)?;
     let unpacked = UnpackedFiles::unpack(&first.files, &run.file.file)?;

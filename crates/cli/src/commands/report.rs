@@ -1,5 +1,5 @@
-//! `assay report`: prints the answer of a record or of one of its runs, its environment or its
-//! figures, and writes its page.
+//! `assay report`: prints the answer, the environment or the figures of a record or of one of its
+//! runs, and writes its page.
 
 use crate::args::ReportArgs;
 use crate::commands::answer::TextForm;

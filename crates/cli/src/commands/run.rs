@@ -36,9 +36,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Complaint> {
 
 /// The differences between the commands that run a workload file.
 pub(crate) struct RunMode<'a> {
-    /// The display of the run's progress.
+    /// The form in which the run's progress is shown.
     pub(crate) progress_style: ProgressStyle,
-    /// A file with one row per request.
+    /// The file with one row per request, if it is written.
     pub(crate) op_log: Option<OpLogPlan>,
     /// A function that returns the command line for the record; the plan says which values are
     /// secret.
@@ -137,8 +137,8 @@ fn run_file(
 
 /// Prints the answer of a run that has ended, and the errors that occurred.
 ///
-/// For a target that was never reached, only the error is printed and the record is removed, as it
-/// holds nothing else. With `--json` the record is kept and the document printed.
+/// If the target was never reached, only the error is printed. The record is removed, because it
+/// has nothing but this error. With `--json`, the record is kept and the document is printed.
 pub(crate) fn conclude(
     done: RunResult,
     args: &AnswerArgs,
@@ -159,7 +159,10 @@ pub(crate) fn conclude(
     if let Some(loss) = &done.op_log_loss {
         Complaint::warning(loss).print();
     }
-    answer::print_run(&done.record, done.end, done.record_error.as_ref(), args, form)
+    let error = done.record_error.as_ref();
+    let exit = answer::print_run(&done.record, done.end, error, args, form)?;
+    // The end of the run takes precedence over the loss of its record.
+    Ok(Exit::of_end(done.run_end).unwrap_or(exit))
 }
 
 fn op_log(path: &Path) -> OpLogPlan {

@@ -1,4 +1,4 @@
-//! `assay serve`: the records of a folder in a browser, until the user ends it.
+//! `assay serve`: serves the records of a folder to a browser until the user ends the program.
 
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;

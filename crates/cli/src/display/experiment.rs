@@ -10,7 +10,8 @@ const MOST_LINES: usize = 8;
 pub(super) struct ExperimentProgress {
     /// Latest lines, the oldest first.
     lines: VecDeque<String>,
-    /// Number of the current run, from 1, and the maximum number of runs, if it is known.
+    /// Number of the latest run, from 1, and the maximum number of runs; `None` before the first
+    /// run and in a capacity search.
     runs: Option<(u32, u32)>,
     /// True while a run is measured.
     pub(super) is_running: bool,

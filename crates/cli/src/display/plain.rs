@@ -12,8 +12,8 @@ use super::snapshot::{COLUMNS, DisplaySnapshot, Row, percent, waiting_line};
 use super::state::{Phase, ReportInterval, Shared, State};
 use crate::stderr;
 
-/// Longest run that is reported every second; longer ones are reported every
-/// [`LONG_RUN_INTERVAL_S`] seconds.
+/// Longest run that is reported every second. Longer runs, and runs without a given length, are
+/// reported every [`LONG_RUN_INTERVAL_S`] seconds.
 const SHORT_RUN: Nanos = Nanos::from_secs(60);
 const LONG_RUN_INTERVAL_S: u64 = 10;
 
@@ -39,7 +39,7 @@ pub(super) fn start(shared: Arc<Shared>) -> Option<JoinHandle<()>> {
     started.ok()
 }
 
-/// The lines written so far, to avoid repetitions.
+/// The subjects of the lines written so far, to avoid repetitions.
 #[derive(Default)]
 struct Lines {
     last_phase: Option<PhaseLine>,
@@ -98,8 +98,8 @@ impl State {
 /// The line about a phase, with the data to recognise repetitions.
 #[derive(Clone, Debug)]
 struct PhaseLine {
-    /// A text that is equal for repetitions: of a load, the name of the table; of any other phase,
-    /// the line.
+    /// A text that is equal for repetitions: for a load, a text with the name of the table; for any
+    /// other phase, the line.
     key: String,
     /// Progress, if the phase is a load.
     part: Option<LoadProgress>,

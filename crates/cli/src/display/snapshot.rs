@@ -14,13 +14,13 @@ use super::state::{AT_ONCE, CANCELLING, Interruption, JobTitle, Phase, State};
 /// A snapshot of the run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct DisplaySnapshot {
-    /// The workload and the target.
+    /// The workload and its targets, or the question of an experiment.
     pub(super) title: String,
-    /// The phase of the run.
+    /// The phase of the run, in words.
     pub(super) activity: String,
-    /// Pipes that the run waits for.
+    /// Lines about the pipes whose writers the run waits for.
     pub(super) awaited: Vec<String>,
-    /// The busiest component, if known.
+    /// The line about the busiest component, if known.
     pub(super) busiest: Option<String>,
     /// Progress from 0 to 1, if known.
     pub(super) progress: Option<f64>,

@@ -19,7 +19,8 @@ pub(super) const CANCELLING: &str = "ending the run: the running statement is ca
 /// The message after the second Ctrl-C.
 pub(super) const AT_ONCE: &str = "ending the run at once";
 
-/// The state shared by the run's threads and the thread that paints the display.
+/// The state that the run's threads share with the thread that paints the display, and with the
+/// pages of the run.
 pub(super) struct Shared {
     pub(super) state: Mutex<State>,
     pub(super) changed: Condvar,
@@ -39,7 +40,7 @@ pub(crate) enum ReportInterval {
 /// The state of the run that the display needs.
 #[derive(Clone)]
 pub(super) struct State {
-    /// The workload and the target.
+    /// The workload and its targets, or the question of an experiment.
     pub(super) title: String,
     pub(super) jobs: Vec<JobTitle>,
     pub(super) warmup: Warmup,

@@ -185,6 +185,7 @@ fn shortened(text: &str, width: usize) -> String {
 
 /// The layout of the job table.
 struct Table {
+    /// Width of the column with the names of the jobs, in characters.
     name: usize,
     /// True for each number column that is shown.
     shows: [bool; WIDTHS.len()],

@@ -379,7 +379,7 @@ fn setting_left_over_in_the_baseline_makes_its_arm_invalid() {
     assert_eq!(ran.code, 3, "{}{}", ran.stdout, ran.stderr);
     let reason = format!(
         "[arm tuned]: `before = {statement}` is not in effect: the server has the same value \
-         before a run of the baseline; `after` must undo it"
+         before a run of [arm plain]; `after` must undo it"
     );
     assert!(ran.stdout_line().contains(&reason), "{}", ran.stdout);
     let tuned = values(&place, "select cast(count(*) as text) from run where arm = 'tuned'");
@@ -513,7 +513,7 @@ fn failed_program_ends_the_experiment_with_its_last_output() {
     assert!(place.at("undone").exists(), "the program after the run undoes the one before it");
 }
 
-/// The run before the program counts, because it was measured before the failure.
+/// The run that precedes the failed program counts, because it was measured before the failure.
 #[test]
 fn failed_program_after_a_run_ends_the_experiment_and_keeps_the_run() {
     let arms = "[arm a]\n[arm b]\nbefore-command = true\n\

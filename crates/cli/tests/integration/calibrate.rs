@@ -83,8 +83,9 @@ fn run_refers_to_the_previous_calibration() {
     assert!(text.contains("\nLoad generator on it, by assay calibrate\n"), "{text}");
 }
 
-/// Each run of the experiment has the figures. If the machine is too busy for some of the 12 runs,
-/// their rounds are repeated, or the experiment ends early; it has several runs in any case.
+/// Expects the runs to have the figures of the calibration. If the machine is too busy for some of
+/// the 12 runs, their rounds are repeated, or the experiment ends early; it has several runs in any
+/// case.
 #[test]
 fn runs_of_an_experiment_refer_to_the_previous_calibration() {
     let place = TestFolder::with(SQLITE_WORKLOAD);
@@ -101,7 +102,7 @@ fn runs_of_an_experiment_refer_to_the_previous_calibration() {
     }
 }
 
-/// A capacity search reads the calibration for its ceiling and for its trials.
+/// A capacity search reads the calibration twice: for its ceiling, and for its trials.
 #[test]
 fn unusable_calibration_causes_one_warning_in_an_experiment() {
     let place = TestFolder::new();

@@ -7,7 +7,7 @@ use crate::example::assert_matches_schema;
 use crate::experiment_faults::without_notes;
 use crate::support::TestFolder;
 
-/// A search of ten lines, with its workload.
+/// A search, with its workload.
 const SEARCH: &str = "\
 url = sim:mm1?service=2ms
 [question]
@@ -412,8 +412,8 @@ fn budget_for_less_than_one_trial_is_refused() {
     assert_eq!(place.names(), ["search.ini"]);
 }
 
-/// One seed is enough here: the measurement `trust capacity` and the tests of the crate `analyze`
-/// use many.
+/// One seed is enough here: the program `trust` of `bench/accuracy` and the tests of the crate
+/// `analyze` use many.
 #[test]
 fn server_that_degrades_from_trial_to_trial_is_named() {
     // This search needs more than twice as many requests as the other searches, because the trend
@@ -564,7 +564,7 @@ fn connections_of_the_generator_are_not_the_capacity() {
     assert_eq!(document["verdict"], "SUSPECT");
 }
 
-/// A server that answers 495 requests per second with 17 connections busy, and 252 with 97.
+/// A server that answers 498 requests per second with 17 connections busy, and 252 with 97.
 const SLOW_WITH_A_BACKLOG: &str = "sim:usl?service=10ms&contention=0.1&coherency=0.003\
                                    &max-connections=97";
 

@@ -14,8 +14,8 @@ use crate::support::{
 
 const RUN: [&str; 6] = ["run", "w.ini", "--allow-commands", "--out", "r.assay", "--json"];
 
-/// Runs the only job of a workload without a database to its end. Also returns the folder of the
-/// run.
+/// Runs a workload until it ends. The workload has one job, with these keys, and no database. Also
+/// returns the folder of the run.
 fn run(keys: &str) -> (TestFolder, CommandResult) {
     let place = TestFolder::with(&format!("drain = 100ms\n[job]\n{keys}\n"));
     let ran = place.assay(&RUN);

@@ -115,8 +115,8 @@ fn one_run_against_one_run_has_figures_and_no_verdict() {
     assert!(ran.stdout.contains(words), "{}", ran.stdout);
 }
 
-/// Expects the advice to quote patterns if several records seem to belong to a group. The shell
-/// expands a pattern without quotes to one argument per file.
+/// Expects the answer to advise quotes around patterns if several records seem to belong to one
+/// group. The shell expands a pattern without quotes to one argument per file.
 #[test]
 fn records_that_are_named_one_by_one_are_no_groups() {
     let place = place();

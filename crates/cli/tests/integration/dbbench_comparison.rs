@@ -265,7 +265,7 @@ const CLIENTS: [Case; 4] = [
             ("UPDATE", For(2_000)),
             ("rename", Exactly(1)),
         ],
-        // Each update adds 1 to four of the six rows, whose values are 100 to 600.
+        // The values of the six rows are 100, 200, …, 600. Each update increments four of them.
         effect: Some(EffectQuery {
             query: "select sum(val) from done",
             before: 2_100,
@@ -424,8 +424,9 @@ fn workloads() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../workloads")
 }
 
-/// Returns a server that logs every statement, shared by all tests of this process. By default,
-/// newer versions refuse to update a row that another session has changed meanwhile.
+/// Returns a server that logs every statement, shared by all tests of this process. The setting
+/// `innodb_snapshot_isolation` is off: with it, the default of newer versions, the server refuses
+/// to update a row that another session has changed meanwhile.
 fn server() -> &'static Server {
     static SERVER: OnceLock<Server> = OnceLock::new();
     SERVER.get_or_init(|| {

@@ -1,9 +1,9 @@
 //! Tests of files with the keys of dbbench's examples, run against SQLite: the statements sent, and
 //! their number.
 //!
-//! Like dbbench's own files, they are in MySQL's dialect; each case has replacements for SQLite,
-//! which also shorten long times. Files that do not end by themselves get a `duration` as their
-//! first line, as wrappers of dbbench do.
+//! Like dbbench's own examples, the files are in MySQL's dialect. Each case has replacements for
+//! SQLite, which also shorten long times, and give a `duration` to a file that does not end by
+//! itself.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -25,7 +25,7 @@ struct Case {
     changes: &'static [(&'static str, &'static str)],
     /// Input files in the same folder.
     input_files: &'static [(&'static str, &'static str)],
-    /// The statement that creates a table before the run.
+    /// The statements that create tables before the run.
     table: &'static str,
     jobs: &'static [(&'static str, Sent)],
     /// Queries with their expected result after the run.

@@ -4,8 +4,8 @@ use std::process::Command;
 
 use crate::support::{CommandResult, Running, TestFolder, check};
 
-/// Returns the program with a limit on the size of files, in blocks of 512 bytes, which simulates a
-/// full disk.
+/// Returns the command that runs the program with a limit on the size of files, in blocks of 512
+/// bytes. The limit simulates a full disk.
 pub(crate) fn limited(place: &TestFolder, blocks: u32, args: &[&str]) -> Command {
     let mut command = Command::new("sh");
     let script = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
@@ -151,6 +151,20 @@ fn record_that_is_deleted_or_cut_during_the_run_makes_it_invalid() {
     }
 }
 
+/// The exit code is that of a lost target, which takes precedence over a lost record. The run is
+/// shorter than the time between two writes to the record.
+#[test]
+fn lost_target_decides_the_exit_code_of_a_run_whose_record_is_deleted() {
+    let place = TestFolder::with(
+        "duration = 700ms\n[a]\nquery = select 1\nrate = 500\n\
+         [damage]\ncommand = rm r.assay\nstart = 200ms\ncount = 1\n",
+    );
+    let url = "sim:mmc?service=1ms&servers=64&outage=100ms..1h";
+    let args = ["run", "w.ini", "--allow-commands", "--url", url, "--out", "r.assay"];
+    let ran = place.assay(&args).expect(4);
+    assert!(ran.stderr.contains("r.assay` is gone"), "{}", ran.stderr);
+}
+
 /// The arms of an experiment whose answer needs 12 runs.
 const ARMS: &str = "rounds = 6\n[arm fast]\n[arm slow]\noption.service = 2ms\n";
 
@@ -230,8 +244,8 @@ fn record_of_the_first_run_of_an_experiment_that_is_deleted_leaves_nothing() {
     assert!(!ran.stderr.contains("--resume"), "{}", ran.stderr);
 }
 
-/// SQLite ignores a link to no file, and readers of records refuse it: the experiment can be
-/// written to its end, and its answer cannot be read.
+/// SQLite ignores a dangling link, but readers of records refuse it: the experiment is recorded to
+/// its end, but its answer cannot be read.
 #[test]
 fn record_that_cannot_be_read_after_the_last_run_makes_the_experiment_invalid() {
     let ran = run_with_damage(ARMS, 12, "ln -s nowhere e.assay-wal");

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::support::{MM1, TestFolder, check};
 
-/// A run that is long enough to make each planted disturbance less than a twentieth of it.
+/// A workload with an open job. A run takes eight seconds, unless a test replaces the duration.
 const OPEN: &str = "duration = 8s\n[read]\nquery = select 1\nrate = 200\n";
 
 /// A real server.

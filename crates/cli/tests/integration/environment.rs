@@ -53,8 +53,8 @@ fn record_has_known_and_unknown_facts_of_the_environment() {
 fn virtual_record_has_no_facts_of_the_machine() {
     let place = TestFolder::with(QUICK);
     place.run_virtually("sim:mm1?service=1ms", &[]).expect(0);
-    let strangers = "select count(*) from setting where name like '%.%'";
-    assert_eq!(number(&place.at("r.assay"), strangers), 0);
+    let machine_facts = "select count(*) from setting where name like '%.%'";
+    assert_eq!(number(&place.at("r.assay"), machine_facts), 0);
     let text = place.assay(&["report", "r.assay", "--environment"]).expect(0).stdout;
     assert!(text.contains("in virtual time nothing of the machine"), "{text}");
 }

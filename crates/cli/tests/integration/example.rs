@@ -1,5 +1,5 @@
-//! Tests that the example of the design runs unchanged, and that its document conforms to the
-//! schema.
+//! Tests that the bundled workload `accounts.ini` runs unchanged, and that the JSON document of its
+//! run conforms to the schema.
 
 use std::fs;
 use std::path::Path;
@@ -72,7 +72,7 @@ fn the_example_runs_on_sqlite_is_balanced_and_keeps_to_its_schema() {
     // The settings describe the measured database, and not the empty one before the load.
     let bytes = summary["run"]["settings"]["database_bytes"].as_str().unwrap();
     assert!(bytes.parse::<u64>().unwrap() > 100_000, "{bytes}");
-    // The teardown dropped the table, and no file is left besides the record.
+    // The teardown dropped the table, and the run has left only its record and the database file.
     assert_eq!(number(&place.at("shop.db"), "select count(*) from sqlite_schema"), 0);
     assert_eq!(place.names(), ["r.assay", "shop.db", "w.ini"]);
 }

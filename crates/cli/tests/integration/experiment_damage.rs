@@ -14,7 +14,7 @@ const WORKLOAD: &str =
 const QUESTION: &str = "[question]\nask = What?\nworkload = w.ini\nrounds = 6\n[arm fast]\n\
                         [arm slow]\noption.service = 1.2ms\n";
 
-/// Returns a place with the record of a complete experiment, `r.assay`.
+/// Returns a folder with the record of a complete experiment, `r.assay`.
 fn place() -> TestFolder {
     let place = TestFolder::with(WORKLOAD);
     place.write("e.ini", QUESTION);
@@ -181,7 +181,8 @@ fn record_of_an_experiment_that_is_cut_anywhere_is_refused() {
     let place = place();
     let expected = outputs_of_intact_record(&place);
     let whole = fs::read(place.at("r.assay")).unwrap();
-    // Lengths at and next to page boundaries; the fuzz target covers the rest.
+    // Lengths at the boundaries and in the middle of pages of 8 KiB; the fuzz target covers the
+    // rest.
     let steps = 12;
     for step in 0..steps {
         let cut = (whole.len() * step / steps) / 4_096 * 4_096 + 4_096 * (step % 2);

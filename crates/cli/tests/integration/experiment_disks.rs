@@ -92,7 +92,8 @@ mkdir ../cut ../resumed && cp r.assay* ../cut || exit 1
 cp r.assay* ../resumed";
 
 /// The kernel must let this user mount a file system, as root or in a user namespace. If it
-/// refuses, this test checks nothing, and the tests above limit the size of files instead.
+/// refuses, this test checks nothing; the test above, which limits the size of files, does not need
+/// this permission.
 #[test]
 fn file_system_without_space_keeps_the_runs_before_and_is_resumed_to_the_same_record() {
     let place = place(SIMULATED, SLOWER);

@@ -11,9 +11,9 @@ use crate::support::{CommandResult, TestFolder, number};
 /// Largest number of times that a round is repeated.
 const MOST_REPEATS: u64 = 2;
 
-/// Checks the record `r.assay` of an experiment of this many rounds that ended by itself and
-/// printed `ran`: all of its runs were executed, and its declared metrics are compared. Returns the
-/// document of the record.
+/// Checks the record `r.assay` of an experiment of this many rounds that ended by itself: all of
+/// its runs were executed, and its declared metrics are compared, unless the record says why not.
+/// `ran` is the result of the command that printed the answer. Returns the document of the record.
 #[track_caller]
 pub(crate) fn assert_ended(place: &TestFolder, ran: &CommandResult, rounds: usize) -> Value {
     let report = place.assay(&["report", "r.assay", "--json"]);

@@ -92,8 +92,8 @@ fn unreachable_server_of_an_arm_leaves_no_record() {
     assert_eq!(place.names(), ["e.ini", "w.ini"]);
 }
 
-/// With every exit code except 2, the answer or the document is printed, even if it only says why
-/// there is no result.
+/// If a server cannot be reached at the start, a run with `--json` prints its document and keeps
+/// the record, although the document only says why there is no result.
 #[test]
 fn unreachable_server_at_the_start_gives_a_document() {
     let workload = SQLITE_WORKLOAD.replace("sqlite:t.db", "sqlite:");
@@ -140,7 +140,7 @@ fn failing_setup_gives_no_document() {
     assert!(!place.at("r.assay").exists(), "{:?}", place.names());
 }
 
-/// The tables of the first arm, which has a server of its own, are not left behind.
+/// The tables of the first arm, which has a database of its own, are not left behind.
 #[test]
 fn failing_setup_of_one_arm_tears_down_the_others() {
     let place = place(SQLITE_WORKLOAD, &format!("{ARMS}url = sqlite:u.db\n"));
@@ -498,7 +498,7 @@ fn failed_instrument_repeats_a_round_and_then_ends_the_experiment() {
     place.assay(&resume).refuses(&["the load generator or the machine failed", "begin anew"]);
 }
 
-/// Returns a place with the record of an experiment that ended before its only look. `changes` are
+/// Returns a folder with the record of an experiment that ended before its only look. `changes` are
 /// further statements on the record.
 fn record_without_look(changes: &str) -> TestFolder {
     let place = place(SIMULATED, &SLOWER.replace("bet = ", "rounds = 6\nbet = "));
@@ -536,7 +536,7 @@ fn resumed_experiment_forgets_the_arm_that_was_not_in_effect() {
     assert_eq!(number(&place.at("r.assay"), stale), 0);
 }
 
-/// Returns a place with the record of an experiment that was interrupted in its third round, so at
+/// Returns a folder with the record of an experiment that was interrupted in its third round, so at
 /// least one round counts even if a busy machine makes the first invalid.
 fn interrupted_record() -> TestFolder {
     let place = place(SQLITE_WORKLOAD, &format!("{ARMS}concurrency(read) = 2\n"));
@@ -626,7 +626,7 @@ fn experiment_is_not_resumed_on_a_server_of_another_version() {
 }
 
 /// Returns the rows of all tables of a record, sorted and prefixed with the names of their tables.
-/// Remarks are left out, because only an experiment that was continued has them.
+/// Notes of the program are left out, because a continuation adds one.
 pub(crate) fn record_content(record: &Path) -> Vec<String> {
     let connection = rusqlite::Connection::open(record).unwrap();
     let names = "select name from sqlite_schema where type = 'table' and name <> 'note'";

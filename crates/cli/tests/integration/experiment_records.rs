@@ -288,8 +288,8 @@ fn differences_between_rounds_make_a_comparison_suspect() {
     place.assay(&["compare", "r.assay", "--strict"]).expect(3);
 }
 
-/// The reason recorded by an earlier execution stays in the record, but the answer does not give
-/// it.
+/// A continuation removes the reason that an earlier process recorded, so the answer no longer
+/// gives it.
 #[test]
 fn arm_that_is_in_effect_after_a_resume_is_not_called_invalid() {
     let place = place();

@@ -32,7 +32,8 @@ think = 10ms
 query = drop table t
 ";
 
-/// The rows are counted before every run, because there must be as many as were loaded.
+/// Two arms whose runs add rows. After each `restore`, Assay checks that there are as many
+/// rows as were loaded.
 const ARMS: &str = "[question]\nask = What?\nworkload = w.ini\nrounds = 6\n\
                     restore = delete from t where id >= 1000\n[arm two]\n[arm four]\n\
                     concurrency(add) = 4\n";
@@ -46,9 +47,9 @@ fn place() -> TestFolder {
     place
 }
 
-/// Returns a place with an experiment of this number of rounds. Its runs are short and read only,
-/// so nothing is restored between them. The pauses are in the server, so each request is due when
-/// the one before is answered, and a busy machine delays few of them.
+/// Returns a folder with an experiment of this number of rounds. Its runs are short and only read,
+/// so nothing is restored between them. The requests pause in the server and not in the generator,
+/// so each is due when the one before is answered, and a busy machine delays few of them.
 fn place_of_short_runs(rounds: u32) -> TestFolder {
     let place = place();
     let workload = WORKLOAD.replace("duration = 1s", "duration = 150ms");
@@ -518,7 +519,8 @@ fn statement_before_a_run_that_hangs_keeps_the_runs_before_it() {
     run.signal(Signal::SIGINT);
     let ran = run.wait_for_end();
     if ran.code != 130 {
-        // On a machine with other work, the load generator may fail before the statement hangs.
+        // On a machine with other work, the load generator may fail so often that the experiment
+        // ends before the interrupt.
         assert_exhausted(&place.assay(&["report", "r.assay", "--json"]).expect(ran.code).json());
     }
 }
@@ -592,7 +594,8 @@ fn restart_of_a_server_is_ended_by_an_interrupt() {
     let arms = ARMS.replace("concurrency(add) = 4", "server.work_mem = 8MB");
     place.write("e.ini", arms);
     let mut run = start_in_lockstep(&place, "testbed:postgres", None, OUT);
-    // The server restarts before the second run, and its files are removed with the experiment.
+    // The server restarts before the second run, and its files are removed when the experiment
+    // ends.
     run.wait_for_line("run 1: ");
     run.signal(Signal::SIGINT);
     let ran = run.wait_for_end().expect(130);

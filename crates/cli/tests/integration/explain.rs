@@ -58,6 +58,9 @@ fn unknown_name_suggests_the_nearest() {
     }
     // The suggestion is not `clock`, although its spelling is closer.
     place.assay(&["explain", "lock"]).refuses(&["did you mean `database-locks`?"]);
+    // A check and a limiter are called `generator-cpu`.
+    let names = "did you mean `generator-cpu`, `cpu-quota` or `database-cpu`?";
+    place.assay(&["explain", "cpu"]).refuses(&[names]);
     place.assay(&["explain", "response.p98"]).refuses(&[
         "error: there is no metric `response.p98`\n",
         "help: in `response.Q`, Q is `p50`, `p90`, ",

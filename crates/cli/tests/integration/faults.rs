@@ -93,7 +93,7 @@ fn refused_login_names_the_server_and_the_remedy() {
 }
 
 /// Waits until requests are answered.
-fn is_running(run: &mut Running) {
+fn wait_until_answered(run: &mut Running) {
     run.wait_for_matching_line("some are answered", |line| {
         number_after(line, "achieved/s").is_some_and(|n| n > 0.0)
     });
@@ -122,8 +122,8 @@ fn only_lost(place: &TestFolder, summary: &Value, words: &[&str]) {
     assert!(open.into_iter().all(|open| *open == 0), "{export}");
 }
 
-/// Expects only the request to fail whose connection is closed, after an arbitrary byte of a packet
-/// or of a TLS record.
+/// A connection is closed after an arbitrary byte of a packet or of a TLS record. Expects only the
+/// request on this connection to fail.
 #[test]
 fn a_connection_that_is_cut_inside_a_packet_costs_its_request_and_not_the_run() {
     for (kind, tls) in KINDS.into_iter().flat_map(|kind| [(kind, Tls::Off), (kind, Tls::Server)]) {
@@ -134,7 +134,7 @@ fn a_connection_that_is_cut_inside_a_packet_costs_its_request_and_not_the_run() 
         let url = format!("{}://assay@{at}/assay?tls={mode}", scheme(kind));
         let place = TestFolder::with(READ);
         let mut run = Running::of(&mut command(&place, &url, server.password().expose(), &[]));
-        is_running(&mut run);
+        wait_until_answered(&mut run);
         // Answers are shorter than these numbers of bytes, so each cut falls within a later answer.
         for (direction, bytes) in [
             (Direction::ToClient, 1_001),
@@ -148,7 +148,7 @@ fn a_connection_that_is_cut_inside_a_packet_costs_its_request_and_not_the_run() 
                 relay.bytes_passed(direction) >= before + bytes
             });
         }
-        is_running(&mut run);
+        wait_until_answered(&mut run);
         run.signal(Signal::SIGINT);
         let summary = run.wait_for_end().expect(130).json();
         only_lost(&place, &summary, &[&at.to_string()]);

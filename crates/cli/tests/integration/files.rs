@@ -124,7 +124,7 @@ fn the_rows_of_a_statement_follow_each_other() {
 }
 
 /// The job writes more than the pipe can hold. The pipe is closed when its job ends, although
-/// another job continues; this test reads to the end of the pipe only then.
+/// another job continues: otherwise this test would never reach the end of the pipe.
 #[test]
 fn a_pipe_is_read_during_the_run_and_ends_with_its_job() {
     let job = "[other]\nquery = select 1\nevery = 50ms\n";

@@ -167,8 +167,8 @@ fn records_without_a_step_have_no_change() {
 fn records_of_other_plans_are_series_of_their_own() {
     let place = place();
     records(&place, "read.ini", &with_step(), &[]);
-    // These runs have a different number of clients. In one series with the other runs, they would
-    // hide the step.
+    // These runs have a different duration, and no step. In one series with the other runs, they
+    // would hide the step.
     for number in 1..=16 {
         let record = format!("nightly/{number:02}.b.assay");
         let line = ["run", "read.ini", "--virtual", "--quiet", "--url", FAST, "--out", &record];
@@ -333,8 +333,9 @@ fn capacity_of_searches_is_a_series_of_its_own_results() {
     assert!(text.contains("\n  sustained(read)  ") && !text.contains("estimate"), "{text}");
 }
 
-/// Expects the saturating load to be a metric of one series. Four servers of 100 requests per
-/// second each are saturated by four clients, and eight servers by eight clients.
+/// Expects the saturating load to be a metric, and both records of an arm to be in one series
+/// although their loads differ. Four servers of 100 requests per second each are saturated by four
+/// clients, and eight servers by eight clients.
 #[test]
 fn saturating_load_is_a_metric_of_one_series() {
     let place = place();
@@ -602,7 +603,8 @@ fn folder_without_records_has_an_empty_history() {
     let place = place();
     let ran = place.assay(&["history", "nightly"]).expect(0);
     assert_eq!(ran.stdout, "No change in 0 records of 0 series in nightly\n");
-    // No record shows whether a job exists, and the first job of a pipeline must not fail.
+    // Without records, it is unknown which jobs exist. The command must not fail here, because the
+    // folder is empty when a CI pipeline runs for the first time.
     for metric in ["throughput", "throughput(raed)"] {
         assert_eq!(document(&place, &["--metric", metric])["series"], Value::Array(Vec::new()));
     }

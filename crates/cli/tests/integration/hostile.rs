@@ -14,8 +14,8 @@ const WORDS: &str = "no\x1b[2J\x1b]0;owned\x07\u{9b}31m\u{202e}\u{2028}\r\n\
 /// The beginning of [`WORDS`] as displayed.
 const SHOWN: &str = "no\u{fffd}[2J";
 
-/// Runs a command against a server that refuses one kind of request with [`WORDS`], and checks its
-/// output and files.
+/// Runs a command against a server that refuses one kind of request with [`WORDS`], and checks the
+/// output and the files of the command. The argument `URL` stands for the URL of the server.
 fn check(kind: Kind, refuses: RefusedRequest, args: &[&str], workload: &str) {
     let server = FaultyServer::refusing(kind, refuses, WORDS);
     let place = TestFolder::with(workload);
@@ -120,7 +120,7 @@ fn names_in_files_and_records_cannot_act_on_the_terminal() {
 }
 
 /// Expects long rows to be cut, and rows to have no effect when they are shown. The first row is 10
-/// MB long; the second is markup and escape sequences.
+/// MB long; the others contain markup and escape sequences.
 #[test]
 fn rows_of_a_loaded_table_are_cut_and_cannot_act_on_a_terminal_or_a_page() {
     let place = TestFolder::with(

@@ -165,7 +165,8 @@ fn a_pipe_that_breaks_a_line_ends_the_run_as_invalid() {
     assert!(files.contains("line 3: it has 2 fields, and the first record has 1"), "{files}");
 }
 
-/// All input from a pipe is used, and an incomplete end is reported.
+/// Expects every request for which the pipe has all records to be sent, and an incomplete end to be
+/// reported.
 #[test]
 fn a_pipe_that_ends_within_a_record_makes_the_run_suspect() {
     for (job, text, completed, words) in [
@@ -201,13 +202,18 @@ fn waiting_for_a_writer_of_a_pipe_is_reported() {
     assert_eq!(run.wait_for_end().json()["jobs"][0]["completed"], 2);
 }
 
-/// The parts of a mix end together, and the answer says which of their files ended it.
+/// The parts of a mix end together, and the answer names the file that ended the mix.
 #[test]
 fn a_mix_that_ends_with_the_file_of_a_part_says_so() {
     let file = "duration = 1h\n[both]\nmix = a: 1, b: 1\n[a]\nquery = select ?\n\
                 query-args-file = a.csv\n[b]\nquery = select 1\n";
-    for (pacing, whole) in [("rate = 100", false), ("concurrency = 2", false), ("count = 1", true)]
-    {
+    let of_one_part = file.replace(", b: 1", "").replace("[b]\nquery = select 1\n", "");
+    for (file, pacing, whole) in [
+        (file, "rate = 100", false),
+        (file, "concurrency = 2", false),
+        (file, "count = 1", true),
+        (&*of_one_part, "rate = 100", false),
+    ] {
         let place = TestFolder::with(&file.replace("[a]", &format!("{pacing}\n[a]")));
         place.write("a.csv", "1\n2\n3\n");
         let ran = place.run_virtually("sim:mm1", &[]);

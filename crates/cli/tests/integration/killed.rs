@@ -1,4 +1,5 @@
-//! Tests that the record of a killed run is complete up to the last second.
+//! Tests that the record of a killed run is complete up to the last second, and that a killed
+//! program leaves no process and no temporary folder.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -39,8 +40,8 @@ fn killed_after_five_seconds() -> (TestFolder, Value) {
     (place, export)
 }
 
-/// Returns true if four seconds of an export have all of their requests, and if all requests of the
-/// first three seconds were answered.
+/// Returns true if the first four seconds of an export have all of their requests, and if all
+/// requests of the first three seconds were answered.
 fn is_complete(export: &Value) -> bool {
     let count = |row: &Value, key: &str| row[key].as_u64().unwrap();
     let rows = export["intervals"].as_array().unwrap();
@@ -85,7 +86,8 @@ fn report_of_a_killed_run_judges_it() {
     place.assay(&["report", "r.assay", "--strict"]).expect(3);
 }
 
-/// The program and its child hold a pipe open; end of file shows that both have ended.
+/// The child of the program and its grandchild (`sleep`) hold a pipe open; end of file shows that
+/// both have ended.
 #[test]
 fn killed_run_leaves_no_temporary_database_and_no_program() {
     let place = TestFolder::with(

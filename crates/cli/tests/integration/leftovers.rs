@@ -8,11 +8,11 @@ use crate::experiment_end::assert_ended;
 use crate::experiment_faults::{
     ARMS, RUN, SLOW, SQLITE_WORKLOAD, assert_says, is_marked, place, record_content, tables,
 };
-use crate::support::{TestFolder, wait_until};
+use crate::support::{TestFolder, number, wait_until};
 
 const RESUME: [&str; 4] = ["run", "e.ini", "--resume", "r.assay"];
 
-/// Returns a place with the record of an interrupted experiment without `[teardown]`, whose
+/// Returns a folder with the record of an interrupted experiment without `[teardown]`, whose
 /// `[setup]` begins with `create`.
 fn interrupted(create: &str) -> TestFolder {
     let (workload, _) = SQLITE_WORKLOAD.split_once("[teardown]").unwrap();
@@ -85,8 +85,8 @@ fn step_whose_undoing_was_interrupted_is_undone_when_the_experiment_is_resumed()
     assert_eq!(tables(&place), 1, "{}", ran.stderr);
 }
 
-/// Interrupts an experiment in the `after` of the run that `line` announces. Expects that the
-/// tables of the run are left: `changed`, `mark`, and one of the test.
+/// Interrupts an experiment in the `after` of the run that `line` announces. Expects three tables
+/// to be left: `changed` and `mark` of the arm's statements, and one that the test created.
 fn interrupt_after(place: &TestFolder, line: &str) {
     let mut run = place.start(&RUN);
     run.wait_for_line(line);
@@ -97,24 +97,33 @@ fn interrupt_after(place: &TestFolder, line: &str) {
     assert_eq!(tables(place), 3, "{}", ran.stderr);
 }
 
-/// The second statement before the first run fails, and so does the statement after it.
+/// The second statement before the first run fails, and so does the statement after the run.
+/// Expects the message to name the remedy, and the continuation to undo the first statement, which
+/// cannot be executed twice.
 #[test]
 fn failed_first_run_whose_undoing_failed_can_be_resumed() {
-    let steps =
-        "before = create table changed (x)\nbefore = nonsense\nafter = drop table missing\n";
+    let steps = "before = insert into changed values (1)\n\
+                 before = insert into missing values (1)\n\
+                 after = delete from changed where exists (select * from missing)\n";
     let experiment = format!(
         "[question]\nask = What?\nworkload = w.ini\ndifferences = several\n\
          [arm slow]\nthink(read) = 1ms\n{steps}\
          [arm fast]\n{steps}[sweep]\nvary = concurrency(read): 1, 2\nrepeats = 1\n"
     );
     let place = place(SQLITE_WORKLOAD, &experiment);
+    let database = Connection::open(place.at("t.db")).unwrap();
+    database.execute_batch("create table changed (x integer primary key)").unwrap();
     let ran = place.assay(&RUN).expect(2);
     let said = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
     let words = "the changes before the run may still be there; undo them and continue with \
                  --resume r.assay if the statement of `before` works then";
     assert!(said.contains(words), "{}", ran.stderr);
-    assert_eq!(tables(&place), 1, "the table `changed`: {}", ran.stderr);
-    assert!(place.at("r.assay").exists());
+    let changes = || number(&place.at("t.db"), "select count(*) from changed");
+    assert_eq!(changes(), 1, "{}", ran.stderr);
+    database.execute_batch("create table missing as select 1 as x").unwrap();
+    let ran = place.assay(&RESUME);
+    let document = place.assay(&["report", "r.assay", "--json"]).json();
+    assert_eq!((&document["state"], changes()), (&"complete".into(), 0), "{}", ran.stderr);
 }
 
 /// The last run is recorded before its `after` is interrupted, so no run is missing.

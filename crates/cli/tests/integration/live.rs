@@ -113,7 +113,8 @@ fn policy_of_the_page_of_a_run_allows_its_own_script() {
     live.wait_for_end();
 }
 
-/// Creates a file under every name that a record of a run or an experiment may get within 30 s.
+/// Creates a file under every name that a record may get from 30 s ago to 30 s from now. `prefix`
+/// is the kind of the record: `run` or `experiment`.
 fn take_names(place: &TestFolder, prefix: &str) {
     let now = WallTime::now();
     for second in -30..30 {
@@ -129,7 +130,8 @@ fn numbered(place: &TestFolder) -> String {
     numbered.next().unwrap()
 }
 
-/// Expects the page to name the record that was created. Another process has taken its usual name.
+/// Expects the page to name the record that was created. The usual name of the record is
+/// taken, as if by another process.
 #[test]
 fn page_of_a_run_names_the_record_that_was_created() {
     let place = TestFolder::with(READ);
@@ -144,9 +146,9 @@ fn page_of_a_run_names_the_record_that_was_created() {
     live.run.wait_for_end();
 }
 
-/// Expects the page to name the record that was created. Another process takes its usual name after
-/// the experiment has begun, and before the record is created. This process is certain to come
-/// first, because the experiment cannot print its third line before the test has read a line.
+/// Expects the page to name the record that was created. The test takes the usual name of the
+/// record after the experiment has begun, and before the record is created. The test is certain to
+/// come first, because the experiment cannot print its third line before the test has read a line.
 #[test]
 fn page_of_an_experiment_names_the_record_that_was_created() {
     let place = TestFolder::with(&format!("duration = 200ms\n{READ}"));

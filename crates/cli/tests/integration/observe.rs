@@ -83,7 +83,8 @@ fn unobservable_process_is_reported() {
     );
 }
 
-/// The first Ctrl-C is meant for the program, and the terminal sends it to the program as well.
+/// The observation ignores the first Ctrl-C, which is meant for the program: the terminal sends it
+/// to the program as well.
 #[test]
 fn signals_end_the_observation_and_not_the_program() {
     let place = TestFolder::new();

@@ -1,5 +1,5 @@
-//! Tests of runs with more connections, and records with more runs, than the process may have open
-//! files.
+//! Tests of the limit of open files: runs with more connections, and a sweep with more runs, than
+//! the limit allows.
 
 use std::process::Command;
 
@@ -31,7 +31,7 @@ fn run(place: &TestFolder, ulimit: &str, kind: Kind, more: &[&str]) -> CommandRe
 
 /// Checks that all clients got a connection.
 #[track_caller]
-fn has_all(ran: &CommandResult, place: &TestFolder, connections: u32) {
+fn assert_all_connected(ran: &CommandResult, place: &TestFolder, connections: u32) {
     let summary = ran.json();
     assert_balanced(&summary);
     let read = job(&summary, "read");
@@ -44,7 +44,7 @@ fn has_all(ran: &CommandResult, place: &TestFolder, connections: u32) {
 fn low_limit_of_open_files_is_raised_to_the_hard_limit() {
     for kind in [Kind::Postgres, Kind::Mariadb] {
         let place = TestFolder::with(&workload_with_clients(150));
-        has_all(&run(&place, "-Sn 64", kind, &[]), &place, 150);
+        assert_all_connected(&run(&place, "-Sn 64", kind, &[]), &place, 150);
     }
 }
 
@@ -61,12 +61,13 @@ fn too_many_connections_for_the_file_limit_are_refused_with_the_needed_limit() {
     let needed: u32 = needed.split('`').next().unwrap().parse().unwrap();
     assert!((151..300).contains(&needed), "{}", ran.stderr);
     let ran = run(&place, &format!("-n {needed}"), Kind::Postgres, &["--threads", "2"]);
-    has_all(&ran, &place, 150);
+    assert_all_connected(&ran, &place, 150);
     let less = run(&place, &format!("-n {}", needed - 1), Kind::Postgres, &["--threads", "2"]);
     less.expect(2);
 }
 
-/// An open job needs its initial connections. The limit only restricts its growth.
+/// An open job is refused only if its initial connections exceed the limit. Later, the limit only
+/// keeps the job from opening more connections.
 #[test]
 fn open_job_needs_files_for_its_initial_connections_only() {
     let open = "duration = 3s\n[read]\nquery = select 1\nrate = 50\n";
@@ -89,10 +90,11 @@ fn simulated_target_needs_no_open_files() {
     command.args(["run", "w.ini", "--url", "sim:mmc?service=1ms&servers=unlimited", "--json"]);
     command.args(["--quiet", "--out", "r.assay"]);
     let ran = CommandResult::of(place.run_in_folder(&mut command));
-    has_all(&ran, &place, 1_000);
+    assert_all_connected(&ran, &place, 1_000);
 }
 
-/// All 70 runs of the sweep belong to one round, and share the latest end of the warm-up.
+/// All 70 runs of the sweep belong to one round, so their answer needs the records of all of them:
+/// the warm-up of each run ends where the longest warm-up ends.
 #[test]
 fn answer_of_a_sweep_needs_fewer_open_files_than_runs() {
     let place = TestFolder::with(

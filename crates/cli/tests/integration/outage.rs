@@ -1,5 +1,5 @@
-//! Tests that a target that becomes unreachable and returns causes errors, but does not end the
-//! run.
+//! Tests of outages: a target that becomes unreachable and returns causes errors, but does not end
+//! the run.
 
 use std::fs;
 

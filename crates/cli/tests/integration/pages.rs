@@ -1,4 +1,4 @@
-//! Tests of the figures of records, and of their pages: HTML that needs no other file.
+//! Tests of the figures and the HTML pages of records. A page needs no other file.
 
 use std::fs::{self, File};
 use std::io;
@@ -22,7 +22,7 @@ start = 20s
 stop = 40s
 ";
 
-/// Returns a folder with the record of a run of two jobs in virtual time.
+/// Runs two jobs in virtual time, and returns the folder with the record.
 fn recorded() -> TestFolder {
     let place = TestFolder::with(TWO_JOBS);
     place.run_virtually(MM1, &[]).expect(0);
@@ -165,7 +165,8 @@ fn page_is_self_contained_and_deterministic() {
     fs::rename(place.at("r.assay.html"), place.at("first.html")).unwrap();
     assert_eq!(page_of(&place, "r.assay", &[]), page);
     assert!(page.len() < 300_000, "{} bytes", page.len());
-    // Page and Markdown show only the name of the file, so they do not depend on its folder.
+    // The page and the Markdown show only the file name of the record, so they do not depend on the
+    // folder of the record.
     let path = place.at("r.assay").display().to_string();
     fs::remove_file(place.at("r.assay.html")).unwrap();
     assert!(page_of(&place, &path, &[]) == page, "another path made another page");

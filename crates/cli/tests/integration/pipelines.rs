@@ -28,7 +28,8 @@ query = insert into parts values (${id}, 3, 0)
 concurrency = 2
 ";
 
-/// After the failed statement, the server skips the other statements, or runs them without effect.
+/// PostgreSQL skips the statements after the failed one. MariaDB executes them, and the roll-back
+/// undoes their effect.
 #[test]
 fn a_statement_that_fails_in_the_midst_of_a_pipeline_leaves_nothing_of_its_transaction() {
     for (kind, code) in [(Kind::Postgres, "23514"), (Kind::Mariadb, "4025")] {

@@ -103,7 +103,7 @@ fn transaction_pooling_needs_unprepared_statements() {
     assert!(sessions_of(&server, &[COUNTER, &unprepared()].concat()) <= 2);
 }
 
-/// URLs as a user writes them.
+/// Uses URLs as a user writes them; the testbed starts the servers and the poolers.
 #[test]
 fn private_server_is_used_through_a_pooler() {
     for (url, key) in [
@@ -139,7 +139,7 @@ fn other_programs_are_judged_beside_a_pooler_and_a_named_target() {
     let summary = place.assay(&[&run[..], &url].concat()).json();
     let checks = summary["verdict"]["checks"].as_array().unwrap();
     let check = checks.iter().find(|check| check["name"] == "other-programs").unwrap();
-    // Tests beside this one are other programs.
+    // Tests that run at the same time count as other programs, so the check may object.
     assert!(check["status"] != "not-possible" && check["value"].is_number(), "{check}");
 }
 
@@ -175,8 +175,8 @@ timeout = 200ms
 }
 
 /// The pooler passes on the cancellation key of a session, and the request to cancel its statement.
-/// A server that is too busy to begin a statement within a second of that request runs the
-/// statement later, but not in every attempt.
+/// The request is repeated for about a second. A server that is too busy to begin the statement in
+/// this time executes it later. This does not happen in every attempt.
 #[test]
 fn abandoned_statement_is_cancelled_behind_a_pooler() {
     for via in [Via::Pgbouncer, PGPOOL] {
@@ -202,19 +202,34 @@ fn a_pooler_that_is_full_limits_the_job() {
     assert!(events.contains("max_client_conn, or ask for fewer connections"), "{events}");
 }
 
-/// Expects tables to be filled through both kinds of poolers. Once the rows of a `batch` are
-/// committed, the pooler gives the session to another client; data that was sent before the commit
-/// is never answered.
+/// Expects tables to be filled through a pooler in both modes. After the commit of a `batch`, a
+/// pooler in transaction mode may give the session to another client. Rows of the next `batch` that
+/// were sent before the answer to the commit would then never be answered. A named statement of an
+/// insert would be missing in one of the sessions, or would exist there already.
 #[test]
 fn tables_are_filled_through_a_pooler_of_either_kind() {
     const LOAD: &str = "\
 duration = 1s
 [setup]
 query = create table t (id int primary key, note text)
+query = create table inserted (id int primary key, note text)
+query = create table replaced (id int primary key, note text)
 [load t]
 rows = 20k
 batch = 1000
 writers = 4
+columns = id: row(), note: text(10, 40)
+[load inserted]
+rows = 2k
+batch = 130
+writers = 4
+method = insert
+columns = id: row(), note: text(10, 40)
+[load replaced]
+rows = 2k
+batch = 130
+writers = 4
+on-duplicate = replace
 columns = id: row(), note: text(10, 40)
 [read]
 query = select count(*) from t
@@ -227,7 +242,10 @@ concurrency = 1
         let place = TestFolder::with(LOAD);
         let ran = run(&place, &server);
         assert!([0, 3].contains(&ran.code), "{mode}: {} {}", ran.code, ran.stderr);
-        assert_eq!(server.sql("select count(*) from t").unwrap(), "20000\n", "{mode}");
+        for (table, rows) in [("t", "20000\n"), ("inserted", "2000\n"), ("replaced", "2000\n")] {
+            let count = server.sql(&format!("select count(*) from {table}")).unwrap();
+            assert_eq!(count, rows, "{mode}: {table}");
+        }
     }
 }
 
@@ -272,7 +290,8 @@ fn interrupt_a_waiting_load(server: &Server) -> Result<(), String> {
 }
 
 /// Expects one signal to end the load. A client of another run holds one of the two sessions, and
-/// the connection of `[setup]` the other: writers are accepted but not answered.
+/// the connection of `[setup]` holds the other. The pooler accepts the connections of the writers
+/// but does not answer them.
 #[test]
 fn one_signal_ends_a_load_through_a_pool_whose_sessions_are_taken() {
     let options = Options::postgres().via(Via::Pgbouncer).set_via("pool_mode", "session");
@@ -285,8 +304,9 @@ fn one_signal_ends_a_load_through_a_pool_whose_sessions_are_taken() {
     holding.wait_for_matching_line("some are answered", |line| {
         number_after(line, "achieved/s") > Some(0.0)
     });
-    // A writer waits five seconds for its first answer, and a load allows its writers the same time
-    // at its end. A busy machine may delay the end to that time, but not in every attempt.
+    // A writer waits up to five seconds for its first answer, and an interrupted load gives its
+    // writers up to five seconds to end. On a busy machine, a load may end only then, but not in
+    // every attempt.
     let late: Vec<String> = (0..3).map_while(|_| interrupt_a_waiting_load(&server).err()).collect();
     assert!(late.len() < 3, "{}", late.join("\n--- next attempt ---\n"));
     holding.signal(Signal::SIGINT);

@@ -118,7 +118,7 @@ fn bundle_has_record_answer_files_and_right_checksums() {
         fs::write(folder.join("answer.txt"), "better").unwrap();
         assert!(!checked(&folder).1, "a changed file is noticed");
     }
-    // `export` also reads a bundle, as the page of a bundle says.
+    // The report of a bundle suggests `assay export`, so `export` reads a bundle, too.
     place.assay(&["note", "r.assay", "later", "--author", "ann"]).expect(0);
     assert_eq!(place.export("r.tar.gz", "hlog"), place.export("r.assay", "hlog"));
     place.assay(&["note", "r.tar.gz", "x"]).refuses(&["it is compressed", "tar xzf"]);

@@ -8,7 +8,8 @@ use crate::support::{CommandResult, TestFolder};
 /// Maximum number of lines of Markdown.
 const MOST_LINES: usize = 40;
 
-/// Runs an experiment with two arms in virtual time; `more` are lines of the job.
+/// Runs an experiment with two arms in virtual time. `more` are additional lines of the job, and
+/// `arm` are the lines of the arm `slow`.
 fn compared(more: &str, arm: &str, options: &[&str]) -> (TestFolder, CommandResult) {
     let place = TestFolder::new();
     let workload = "url = sim:mm1?service=1ms\nduration = 10s\n[read]\nquery = select 1\n\

@@ -1,8 +1,9 @@
-//! Tests of requests that open a connection of their own, on a real database.
+//! Tests of requests that open a connection of their own, on SQLite and on a simulated server.
 
 use crate::support::{TestFolder, assert_balanced, check, job, number};
 
-/// Two clients that write; each connection ends with a visible effect.
+/// Two clients that write, with a new connection for each transaction. The number of rows shows
+/// that every transaction took effect.
 const WRITE: &str = "\
 duration = 1m
 [setup]

@@ -1,5 +1,5 @@
-//! Tests of other machines that are observed over ssh; a script replaces `ssh` and runs the command
-//! locally.
+//! Tests of the observation of other machines over ssh. A script replaces `ssh` and runs the
+//! command locally.
 
 use std::process::Command;
 
@@ -113,7 +113,7 @@ fn processor_time_on_another_machine_ends_the_steps_of_a_search_for_saturation()
     let args = ["run", "e.ini", "--allow-commands", "--out", "r.assay", "--url", &url];
     let mut command = command(&place, &args);
     let mut run = Running::of(command.env("ASSAY_PASSWORD", server.password().expose()));
-    // On a machine with other work the load generator may fail.
+    // If other programs use the machine, the checks of the load generator may fail.
     if !run.prints_line_before_end("all arms run at concurrency(read) = ") {
         let ran = run.wait_for_end().expect(3);
         assert!(
@@ -152,7 +152,7 @@ fn unreachable_machine_causes_only_a_notice() {
     assert!(text.contains("Incomplete data for db1: ssh to db1 asks for a password"), "{text}");
 }
 
-/// A check constraint that costs 10 µs or more per row.
+/// A load whose check constraint costs 10 µs or more per row, so the load takes 0.2 s or more.
 const LOADED: &str = "[observe]
 host = ssh://u@db1
 [setup]

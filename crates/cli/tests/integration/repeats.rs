@@ -117,8 +117,8 @@ fn experiment_with_a_secret_is_repeated_with_its_files_and_the_secret() {
 }
 
 /// A private server is started again, with the settings of the arms. The first experiment has an
-/// answer even on a busy machine: its requests are long, and for each arm one point of the sweep is
-/// enough.
+/// answer even on a busy machine: its requests are long, and one valid point of the sweep for each
+/// arm is enough for an answer.
 #[test]
 fn experiment_of_a_private_server_is_repeated_with_its_settings() {
     let place = TestFolder::new();

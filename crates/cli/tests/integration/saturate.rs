@@ -1,4 +1,4 @@
-//! Searches for the load at which the arms of an experiment are compared.
+//! Tests of the search for the load at which the arms of an experiment are compared.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -144,8 +144,8 @@ fn rate_grows_until_it_exceeds_the_capacity() {
     assert_eq!(sentence(&document), expected);
 }
 
-/// Returns the place and the document of a comparison at a rate. `service` is the service time of
-/// the arm `slow`.
+/// Compares the arms at a rate, and returns the folder and the document. `service` is the service
+/// time of the arm `slow`.
 fn compared_at_a_rate(service: &str, values: &str, bet: &str) -> (TestFolder, Value) {
     let values = format!("values = {values}\nuntil = throughput gains < 2%\n");
     let place = place(&format!("[saturate]\nvary = rate(read)\n{values}"));
@@ -475,7 +475,7 @@ fn assert_observed(url: &str, seconds: u32) {
     let search = SEARCH.replace("throughput gains < 5%", "cpu(database) >= 5%");
     place.write("e.ini", format!("{arms}{search}"));
     let mut run = place.start(&["run", "e.ini", "--allow-commands", "--out", "r.assay"]);
-    // On a machine with other work the load generator may fail.
+    // If other programs use the machine, the checks of the load generator may fail.
     if !run.prints_line_before_end("all arms run at concurrency(read) = ") {
         let ran = run.wait_for_end().expect(3);
         assert!(
@@ -501,8 +501,8 @@ fn assert_observed(url: &str, seconds: u32) {
     assert!(sentence(&document).ends_with(end), "{}", sentence(&document));
 }
 
-/// Expects the experiment to end. Its server has no pooler, which is noticed only during the first
-/// run.
+/// Expects the experiment to end. There is no pooler in front of its server, but only the first run
+/// shows this.
 #[test]
 fn component_that_no_run_observes_ends_the_experiment() {
     let server = Server::start(&Options::new(Kind::Postgres)).unwrap();

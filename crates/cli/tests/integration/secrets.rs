@@ -373,8 +373,9 @@ enum PasswordSource {
     PasswordFile,
 }
 
-/// Runs a command against a server that repeats the password, which comes from this source. `URL`
-/// is the argument for the server.
+/// Runs a command against a server that repeats the password in an error, and checks that no output
+/// shows the password. The password comes from `source`. The argument `URL` stands for the URL of
+/// the server.
 fn check_server_that_repeats(server: &TestServer, source: PasswordSource, args: &[&str]) {
     let &TestServer { kind, ref address, scheme } = server;
     let bare = format!("{scheme}://ann@{address}/shop");

@@ -161,8 +161,8 @@ fn sessions_of_a_pooler_are_not_counted_as_ours() {
     }
 }
 
-/// Returns the check `commits` of a run. If the disk is busy, a server may report later than a run
-/// waits; the run is then repeated.
+/// Returns the check `commits` of a run. If the disk is busy, a run may end before the server
+/// reports its statistics; the run is then repeated.
 fn commits_of_a_server_that_reports(server: &Server) -> Value {
     let commits = |_| check(&run(&TestFolder::with(READ), server).json(), "commits").clone();
     let is_reported =

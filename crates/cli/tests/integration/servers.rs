@@ -30,14 +30,14 @@ fn run(place: &TestFolder, server: &Server, more: &[&str]) -> CommandResult {
 }
 
 /// Waits until requests are answered.
-fn is_running(run: &mut Running) {
+fn wait_until_answered(run: &mut Running) {
     run.wait_for_matching_line("some are answered", |line| {
         number_after(line, "achieved/s").is_some_and(|n| n > 0.0)
     });
 }
 
 /// Waits until no request was answered for a second.
-fn is_silent(run: &mut Running) {
+fn wait_until_silent(run: &mut Running) {
     run.wait_for_matching_line("none is answered", |line| {
         number_after(line, "achieved/s") == Some(0.0)
     });
@@ -116,9 +116,9 @@ fn a_stall_of_a_second_shows_in_the_response_time_and_not_only_in_a_few_service_
         let place = TestFolder::with(READ);
         let url = url_of(&server);
         let mut running = start(&place, &server, &url, &[]);
-        is_running(&mut running);
+        wait_until_answered(&mut running);
         server.freeze();
-        is_silent(&mut running);
+        wait_until_silent(&mut running);
         server.thaw();
         let summary = running.wait_for_end().json();
         assert_balanced(&summary);
@@ -154,11 +154,11 @@ fn a_server_that_is_killed_and_comes_back_costs_errors_and_not_the_run() {
         let place = TestFolder::with(READ);
         let url = url_of(&server);
         let mut running = start(&place, &server, &url, &["--duration", "60s"]);
-        is_running(&mut running);
+        wait_until_answered(&mut running);
         server.kill();
-        is_silent(&mut running);
+        wait_until_silent(&mut running);
         server.restart().unwrap();
-        is_running(&mut running);
+        wait_until_answered(&mut running);
         running.signal(nix::sys::signal::Signal::SIGINT);
         let summary = running.wait_for_end().expect(130).json();
         assert_balanced(&summary);
@@ -204,19 +204,19 @@ fn a_server_that_is_frozen_times_requests_out_and_replaces_their_sessions() {
         let place = TestFolder::with(&READ.replace("[read]\n", "[read]\ntimeout = 200ms\n"));
         let url = url_of(&server) + "?connect-timeout=500ms";
         let mut running = start(&place, &server, &url, &["--duration", "60s"]);
-        is_running(&mut running);
+        wait_until_answered(&mut running);
         server.freeze();
-        is_silent(&mut running);
-        is_silent(&mut running);
+        wait_until_silent(&mut running);
+        wait_until_silent(&mut running);
         server.thaw();
-        is_running(&mut running);
+        wait_until_answered(&mut running);
         running.signal(nix::sys::signal::Signal::SIGINT);
         let summary = running.wait_for_end().expect(130).json();
         assert_balanced(&summary);
         let read = job(&summary, "read");
         assert!(read["timeouts"].as_u64().unwrap() > 0, "{kind:?}: {read}");
-        // A timed-out request ends when it is given up. No request takes longer than its timeout
-        // and its wait for a connection together, unless the machine stalled.
+        // A timed-out request ends when it is given up. No service time is therefore much longer
+        // than the timeout of 200 ms, unless the machine stalled.
         let stalled = check(&summary, "stall")["value"].as_f64().unwrap_or_default();
         let longest = read["service_ms"]["max"].as_f64().unwrap();
         assert!(longest < 2_000.0 + stalled, "{kind:?}: {read}");
@@ -268,8 +268,8 @@ fn a_url_with_two_hosts_spreads_its_connections_and_reports_each() {
         assert_eq!(note["completed"], note["scheduled"], "{kind:?}: {note}");
         let nodes = note["nodes"].as_array().unwrap();
         assert!(nodes.iter().map(|node| &node["address"]).eq(&addresses), "{kind:?}: {note}");
-        // The report of each server has the requests that this server received. They used half of
-        // the connections.
+        // The report of each server has the requests that this server received. Each server had two
+        // of the four connections.
         for (node, server) in nodes.iter().zip(&servers) {
             let seen = server.sql("select count(*), count(distinct session) from seen").unwrap();
             assert_eq!(seen, format!("{}\t2\n", node["completed"]), "{kind:?}: {note}");
@@ -286,8 +286,8 @@ fn a_url_with_two_hosts_spreads_its_connections_and_reports_each() {
     }
 }
 
-/// Expects a SUSPECT run. It has fewer connections than configured because its database role may no
-/// longer log in, and not because of a limit on connections.
+/// Expects a SUSPECT run. The run has fewer connections than configured because its database role
+/// may no longer log in, and not because of a limit on connections.
 #[test]
 fn ended_sessions_that_cannot_reconnect_make_the_run_suspect() {
     let server = server_with_notes(Kind::Postgres);
@@ -295,11 +295,11 @@ fn ended_sessions_that_cannot_reconnect_make_the_run_suspect() {
     let url = url_of(&server).replace("assay@", "ann@");
     let mut command = place.command(&["run", "w.ini", "--json", "--out", "r.assay", "--url", &url]);
     let mut running = Running::of(command.env("ASSAY_PASSWORD", "both"));
-    is_running(&mut running);
+    wait_until_answered(&mut running);
     let some = "select pid from pg_stat_activity where usename = 'ann' limit 2";
     let end = format!("select pg_terminate_backend(pid) from ({some}) ended");
     server.sql(&format!("alter role ann nologin; {end}")).unwrap();
-    (0..4).for_each(|_| is_running(&mut running));
+    (0..4).for_each(|_| wait_until_answered(&mut running));
     running.signal(nix::sys::signal::Signal::SIGINT);
     let summary = running.wait_for_end().expect(130).json();
     let found = check(&summary, "connections");
@@ -309,7 +309,7 @@ fn ended_sessions_that_cannot_reconnect_make_the_run_suspect() {
     assert!(found["value"].as_f64().unwrap() > 20.0, "{words}");
 }
 
-/// A refusal during a run is reported with its reason, and the run ends without its target.
+/// A refusal during a run is reported with its reason, and the run ends with a lost target.
 #[test]
 fn password_that_is_changed_and_database_that_is_dropped_are_outages() {
     let server = Server::start(&Options::postgres()).unwrap();
@@ -334,7 +334,8 @@ fn password_that_is_changed_and_database_that_is_dropped_are_outages() {
     }
 }
 
-/// Runs a workload of eight seconds for two, as the user `ann`, and changes the server meanwhile.
+/// Runs `file` for two seconds instead of eight, and executes `change` on the server during the
+/// run. The user of `url` is `ann`.
 fn run_with_change(
     server: &Server,
     file: &str,
@@ -344,12 +345,12 @@ fn run_with_change(
     let place = TestFolder::with(&file.replace("duration = 8s", "duration = 2s"));
     let args = ["run", "w.ini", "--out", "r.assay", "--url", url];
     let mut run = Running::of(place.command(&args).env("ASSAY_PASSWORD", "both"));
-    is_running(&mut run);
+    wait_until_answered(&mut run);
     server.sql(change).unwrap();
     (place, run.wait_for_end())
 }
 
-/// Checks that a run ends without its target, with an outage for this reason.
+/// Checks that a run ends with a lost target, after an outage for this reason.
 fn assert_target_is_lost(run: impl FnMut() -> (TestFolder, CommandResult), reason: &str) {
     // On a busy machine, the change may come after the run. It may also terminate a connection that
     // is being opened, instead of causing a refusal. Neither happens in every attempt.
@@ -366,8 +367,8 @@ fn assert_target_is_lost(run: impl FnMut() -> (TestFolder, CommandResult), reaso
     assert!(outage["explain"].as_str().unwrap().contains(&printed), "{outage}");
 }
 
-/// The server admits no further connection of the job, although it may admit others, as with a
-/// limit for one user.
+/// The server admits no further connection of the job, although it may admit connections of other
+/// users.
 #[test]
 fn limit_that_leaves_a_job_no_connection_is_an_outage() {
     for (kind, close, open, reason) in [
@@ -492,7 +493,7 @@ fn ignored_password_file_is_one_warning() {
     }
 }
 
-/// A URL as a user writes it; the testbed provides everything else.
+/// Uses URLs as a user writes them; the testbed provides everything else.
 #[test]
 fn private_server_is_used_over_tls() {
     for (kind, mode) in [("postgres", "verify"), ("mariadb", "require")] {
@@ -523,8 +524,8 @@ fn a_server_is_verified_by_the_authorities_of_the_system() {
             let url = target.to_string();
             let run = ["run", "w.ini", "--duration", "1s", "--url", &url, "--quiet", "--full"];
             let mut command = place.command(&run);
-            // Programs on Unix trust the authorities in the file that this variable names, instead
-            // of those of the system.
+            // This variable names a file whose authorities are trusted instead of those of the
+            // system.
             command.env("SSL_CERT_FILE", system).env_remove("SSL_CERT_DIR");
             CommandResult::of(command.env("ASSAY_PASSWORD", server.password().expose()))
         };
@@ -592,7 +593,7 @@ fn load_into_a_server_that_forbids_local_files_says_how_to_allow_them() {
     assert!(fallback.contains("set global local_infile = on"), "{fallback}");
 }
 
-/// The tables of an experiment are filled before its runs: once, or again before each of them.
+/// The tables of an experiment are filled once before all runs, or again before each run.
 #[test]
 fn experiment_on_a_server_that_forbids_local_files_warns_of_inserts() {
     let workload = "duration = 100ms\n\

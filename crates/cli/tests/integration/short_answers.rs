@@ -102,7 +102,7 @@ fn commands_to_continue_name_the_record_as_it_was_given() {
     }
 }
 
-/// Runs the command that an answer prints for repeating the experiment.
+/// Runs the command that an answer suggests for repeating its run or experiment.
 fn pasted(place: &TestFolder, answer: &str) -> CommandResult {
     let command = answer.lines().find_map(|line| line.strip_prefix("repeat  assay "));
     let words: Vec<&str> = command.unwrap_or_else(|| panic!("{answer}")).split(' ').collect();

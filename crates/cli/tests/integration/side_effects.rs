@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::example::assert_valid;
 use crate::support::{MM1, TestFolder};
 
-/// Traffic for 90 s, and a clean-up from second 30 to second 50 that occupies the server for 20 ms
-/// each time.
+/// Traffic for 90 s, and a clean-up of 800 requests from second 30 on. Each of them occupies the
+/// server for 20 ms, so the clean-up ends before second 50.
 const WITH_CLEAN_UP: &str = "
 duration = 90s
 [read]
@@ -69,7 +69,7 @@ fn harmless_clean_up_has_no_side_effects() {
     assert!(text.contains("\n  figures with intervals differ by no more than chance"), "{text}");
 }
 
-/// A request every 20 s that occupies the server exclusively.
+/// The job sends a request every 20 s, which occupies the server for 500 ms.
 #[test]
 fn timetable_phases_are_its_active_seconds() {
     let timetable = WITH_CLEAN_UP.replace("start = 30s\ncount = 800", "every = 20s");

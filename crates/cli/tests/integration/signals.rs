@@ -133,7 +133,7 @@ fn an_interrupt_ends_even_a_setup_that_never_returns() {
     let summary = run.wait_for_end().expect(130).json();
     assert_eq!(summary["run"]["ended"], "interrupted");
     assert_eq!(place.export_json("r.assay")["run"]["ended"], "interrupted");
-    // The database is closed, and its log is merged into the file.
+    // The database is closed, and its write-ahead log is merged into the file.
     assert_eq!(place.names(), ["r.assay", "t.db", "w.ini"]);
 }
 
@@ -232,7 +232,7 @@ fn a_second_interrupt_ends_even_a_teardown_that_never_returns() {
 
 #[test]
 fn second_interrupt_skips_the_teardown() {
-    // A request that takes all day keeps the first interrupt waiting.
+    // After the first interrupt, the run waits for the endless request until the drain ends.
     let endless = "with recursive n (i) as (select 1 union all select i + 1 from n) \
                    select count(*) from n";
     let workload = TABLE.replace("duration = 1m", "duration = 1m\ndrain = 1h");

@@ -1,4 +1,5 @@
-//! Tests of the studies in `experiments/`: each is a valid experiment for every database, and runs.
+//! Tests of the studies in `experiments/`: each file is a valid experiment for the databases that
+//! it is written for, and the studies run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use crate::support::{CommandResult, TestFolder};
 struct Study {
     /// Name of the folder of the study.
     name: &'static str,
-    /// Files of the study, each with the databases on which it runs.
+    /// Files of the study, each with URLs of the databases on which it runs.
     files: &'static [(&'static str, &'static [&'static str])],
 }
 
@@ -54,7 +55,7 @@ fn studies() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments")
 }
 
-/// Returns the names of the files and folders in a folder.
+/// Returns the names of the files and folders in a folder, in alphabetical order.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
     let mut names: Vec<String> =
@@ -65,7 +66,7 @@ fn names(folder: &Path) -> Vec<String> {
 
 /// Copies a study's files with the fewest rounds, one repeat and a short search.
 fn copy(place: &TestFolder, study: &str) {
-    // The other files are a page and its pictures.
+    // The other files of a study are its README and the pictures in it.
     let is_read = |name: &String| name.ends_with(".ini");
     for name in names(&studies().join(study)).into_iter().filter(is_read) {
         let text = fs::read_to_string(studies().join(study).join(&name)).unwrap();
@@ -154,7 +155,8 @@ fn section_that_a_readme_lacks_is_noticed() {
     check("# A\n", "# A\n\n## Run it\n", "## Method");
 }
 
-/// Returns the commands and options on a page: those between backquotes, and those of its blocks.
+/// Returns the commands and options in a README: commands and options between backquotes, and the
+/// commands in code blocks.
 fn commands(page: &str) -> Vec<String> {
     let page = page.replace("\\\n", " ");
     let begins = |text: &&str, starts: &[&str]| starts.iter().any(|start| text.starts_with(start));
@@ -166,7 +168,8 @@ fn commands(page: &str) -> Vec<String> {
     spans.chain(lines).map(in_one_line).collect()
 }
 
-/// Returns the words of a command, with examples in place of the names that stand for a value.
+/// Returns the words of a command without `assay` and without a remark. Names that stand for a
+/// value, such as `N`, are replaced with an example.
 fn words(command: &str) -> Vec<String> {
     let (command, _) = command.split_once(" #").unwrap_or((command, ""));
     let example = |word: &str| match word {
@@ -197,8 +200,8 @@ fn to_check(words: &[String]) -> Vec<String> {
     checked
 }
 
-/// Returns the error of a command in a study's README, or of options for the study, if it cannot be
-/// run.
+/// Checks that a command in a study's README can be run, and returns its error otherwise. A command
+/// that begins with `--` consists of options for a run of the study.
 fn complaint(place: &TestFolder, study: &str, command: &str) -> Option<String> {
     let words = match command.starts_with("--") {
         true => {
@@ -358,7 +361,8 @@ fn insert_study_runs() {
     // Each answer has the size of the table on disk, and its size as reported by the server.
     let metrics = ["rows", "size(item)", "size.logical(item)"];
     check(&run("insert", "experiment.ini", "mariadb", &options), &metrics);
-    // Both arms of a round insert the same keys.
+    // Both arms of a round insert the same keys. If the table were not loaded again before each
+    // run, the second arm would insert duplicates.
     let options = [&options[..], &["--allow-commands"]].concat();
     check(&run("insert", "flush-postgres.ini", "postgres", &options), &metrics);
 }
@@ -409,7 +413,7 @@ fn capacity_study_finds_the_capacity_of_its_workers() {
     let url = "sim:mmc?service=2500us&servers=16";
     let line = ["run", "experiment.ini", "--url", url, "--virtual", "--quiet", "--json"];
     let ran = place.assay(&[&line[..], &["--out", "r.assay"]].concat());
-    // A search this short need not confirm its estimate.
+    // A search this short may end before it has confirmed its estimate.
     assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
     let capacity = &ran.json()["capacity"];
     let estimate = capacity["estimate"].as_f64().unwrap();

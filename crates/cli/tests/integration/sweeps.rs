@@ -327,7 +327,7 @@ impl SecondHost {
     }
 
     /// Cuts the host off for a while in the next run on two hosts.
-    fn is_lost_in_a_run(&self, run: &mut Running) {
+    fn cut_off_in_next_run(&self, run: &mut Running) {
         run.wait_for_line(", nodes = 2");
         let before = self.relay.bytes_passed(Direction::ToServer);
         // The connections to the host are open, and requests pass.
@@ -349,7 +349,7 @@ fn run_that_lost_a_node_for_a_while_is_repeated() {
     let sweep = "[sweep]\nvary = nodes: 1, 2\nrepeats = 2\nbest = highest throughput(read)\n";
     let place = place(FOUR_CLIENTS, sweep);
     let mut run = place.start(&["run", "sweep.ini", "--out", "r.assay", "--url", &second.url]);
-    second.is_lost_in_a_run(&mut run);
+    second.cut_off_in_next_run(&mut run);
     let ran = run.wait_for_end();
     assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
     let at = second.relay.address().to_string();
@@ -376,7 +376,7 @@ fn point_that_loses_a_node_in_every_attempt_is_invalid_and_never_the_best() {
     let sweep = "[sweep]\nvary = nodes: 1, 2\nrepeats = 1\nbest = highest throughput(read)\n";
     let place = place(FOUR_CLIENTS, sweep);
     let mut run = place.start(&["run", "sweep.ini", "--out", "r.assay", "--url", &second.url]);
-    (0..3).for_each(|_| second.is_lost_in_a_run(&mut run));
+    (0..3).for_each(|_| second.cut_off_in_next_run(&mut run));
     let ran = run.wait_for_end();
     let document = document(place.assay(&["report", "r.assay", "--json"]));
     let lost = point(&document, "workload", "2");

@@ -215,8 +215,8 @@ fn file_that_is_not_a_database_is_not_opened_as_one() {
     }
 }
 
-/// Expects a refusal if the journal is a link to another file. SQLite opens the journal next to a
-/// database, rolls it back and truncates it.
+/// Expects a refusal if the journal is a link to another file. SQLite would roll the journal back,
+/// and truncate the file to which the link leads.
 #[test]
 fn file_next_to_the_database_leads_to_no_other_file() {
     let place = place("url = sqlite:kept.db?journal=truncate\n[a]\nquery = select 1\ncount = 1\n");

@@ -1,4 +1,4 @@
-//! Experiments on machines that become slower or faster while an experiment runs.
+//! Tests of experiments on simulated machines that become slower or faster during the experiment.
 
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::experiment_faults::{SIMULATED, SLOWER, VIRTUAL, place};
 use crate::support::TestFolder;
 
-/// An experiment of two equal arms.
+/// An A/A experiment: its two arms are equal.
 const EQUAL: &str =
     "[question]\nask = What?\nworkload = w.ini\nrounds = 12\ndesign = aa\n[arm same]\n";
 
@@ -114,7 +114,8 @@ fn drift_of_the_machine_is_not_a_difference_between_the_arms() {
     experiments.assert_conclusions_are_correct();
     experiments.assert_both_orders_occur();
     experiments.assert_pairs_exclude_the_drift();
-    // The drift has an effect: the runs of one arm differ by more than the noise of 2 seconds.
+    // The drift has an effect: the runs of one arm differ by more than the randomness of runs of
+    // two seconds explains.
     let spread = experiments.query_throughputs("max(value) / min(value)");
     assert!(spread > 1.2, "{spread}");
 }

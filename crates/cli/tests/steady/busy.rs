@@ -1,4 +1,4 @@
-//! Tests on a machine that really becomes slower within an experiment.
+//! A test on a real machine that becomes busy within an experiment.
 
 use std::path::Path;
 use std::process::Command;
@@ -19,12 +19,14 @@ fn use_one_processor() {
     sched_setaffinity(Pid::from_raw(0), &one).unwrap();
 }
 
-/// Starts a program that does nothing but use a processor, until it is dropped.
+/// Starts a program that keeps a processor busy. The program ends when the returned value is
+/// dropped, or after 30 s of processor time.
 fn busy_program() -> Running {
     Running::of(Command::new("sh").args(["-c", "ulimit -t 30; while :; do :; done"]))
 }
 
-/// Returns the times of a request to the null server before each run, in nanoseconds.
+/// Returns the canary of each run, in nanoseconds: the time of a request to the null server, taken
+/// before the run.
 fn canaries(record: &Path) -> Vec<f64> {
     let record = Connection::open(record).unwrap();
     let sql = "select value from setting where name = 'generator.canary_ns' order by run";

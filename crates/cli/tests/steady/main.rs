@@ -18,13 +18,12 @@ use serde_json::Value;
 use crate::support::TestFolder;
 use crate::witness::ReferenceProbe;
 
-/// Checks that may object because other programs use the machine; any other objection is a false
-/// alarm.
+/// Checks that may object because other programs use the machine.
 const MACHINE_CHECKS: [&str; 6] =
     ["stall", "processor-wait", "stolen-time", "other-programs", "send-lag", "frequency"];
 
-/// Checks that may object if other programs take the processors for a while. Other measurements
-/// must then show this, too.
+/// Checks that may object if other programs take the processors for a while. The reference probe
+/// must then show that the machine changed; otherwise the objection is a false alarm.
 const CHANGED_MACHINE_CHECKS: [&str; 2] = ["drift", "step"];
 
 const WARM_CACHE: &str = "\
@@ -114,8 +113,8 @@ fn check_clean_up(url: &str) {
     const SHORT: [&str; 6] = ["--set", "quarter=11s", "--set", "life=11s", "--set", "readers=2"];
     let place = TestFolder::new();
     // Other programs on the machine may hide an effect, because their noise correlates neighbouring
-    // seconds, but they never make an effect appear to have another cause: the test fails at once
-    // if it does.
+    // seconds. The test then tries again. Other programs never make a different cause appear, so
+    // the test fails at once if the answer names one.
     let runs = (0..MOST_RUNS).map(|_| run(&place, STUDY, url, &SHORT));
     let mut found = runs.filter_map(|document| effect_of_clean_up(&document));
     let effect = found.next().unwrap_or_else(|| panic!("{url}: no effect in {MOST_RUNS} runs"));
@@ -130,8 +129,8 @@ fn check_clean_up(url: &str) {
     assert_eq!((&effect["began"], &effect["times"]), (&false.into(), &3.into()), "{effect:#}");
 }
 
-/// Returns the effect of the clean-ups on the reads; `None` if the document has none, because
-/// similar neighbouring seconds may leave it undecided.
+/// Returns the effect of the clean-ups on the reads; `None` if the document has no such effect. If
+/// neighbouring seconds are correlated, the effect may stay undecided.
 fn effect_of_clean_up(document: &Value) -> Option<Value> {
     let effects = document["effects"].as_array().unwrap();
     if effects.is_empty() {

@@ -20,8 +20,7 @@ use tempfile::TempDir;
 /// Longest time to wait before a test fails: far longer than any step takes on any machine.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Interval between two attempts to find something that is not announced. The processor is free for
-/// other programs meanwhile.
+/// Interval between two checks of [`wait_for`]. The processor is free for other programs meanwhile.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Calls `poll` until it returns a value, and returns this value; `what` describes the value in the
@@ -96,8 +95,8 @@ impl TestFolder {
         command
     }
 
-    /// Returns the program like [`command`](TestFolder::command), without the right of root to read
-    /// files whose modes forbid it.
+    /// Returns the same command as [`command`](TestFolder::command), but without root's right to
+    /// read and write files whose modes forbid this.
     pub(crate) fn command_with_ordinary_rights(&self, args: &[&str]) -> Command {
         let lost = ["--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"];
         let mut command = match Uid::effective().is_root() {
@@ -230,8 +229,8 @@ impl Running {
     }
 
     /// Starts a program that waits until the test has read the output on stderr. The program is at
-    /// most three lines ahead of the test, even if the test is late: the pipe has room for a line,
-    /// and the thread that reads it holds another.
+    /// most three lines ahead of the test, even if the test is late: the thread that reads the pipe
+    /// holds one line, the pipe holds one line, and the program waits while it writes the next.
     pub(crate) fn in_lockstep(command: &mut Command) -> Running {
         let (stderr, end) = pipe2(OFlag::O_DIRECT | OFlag::O_CLOEXEC).unwrap();
         fcntl(&end, FcntlArg::F_SETPIPE_SZ(1)).unwrap();
@@ -241,7 +240,7 @@ impl Running {
         Running::from_child(child, stderr, 0)
     }
 
-    /// Reads a program's output, with room for some lines of stderr before the test reads them.
+    /// Reads a program's output. Keeps up to `room` lines of stderr until the test reads them.
     fn from_child(mut child: Child, stderr: OwnedFd, room: usize) -> Running {
         let mut stdout = child.stdout.take().unwrap();
         let answer = std::thread::spawn(move || {

@@ -33,8 +33,8 @@ pub async fn ids_count_from_zero_in_the_order_of_preparation<F: Fixture>(
     Ok(())
 }
 
-/// Checks that the times of the first byte sent (S) and of the last byte read (D) are readings of
-/// the caller's clock, taken during the call.
+/// Checks that the times of the first byte sent and of the last byte read are readings of the
+/// caller's clock, taken during the call.
 pub async fn the_stamps_lie_within_the_call<F: Fixture>(context: CaseContext<'_, F>) -> Verdict {
     let mut connection = context.connect().await?;
     let statement = connection.prepare(&context.fixture.returning(1)).await?;
@@ -52,7 +52,7 @@ pub async fn the_stamps_lie_within_the_call<F: Fixture>(context: CaseContext<'_,
 }
 
 /// Checks that every statement has a time, that no other step has one, and that the sum of the
-/// times is at most the time from S to D.
+/// times is at most the time from the first byte sent to the last byte read.
 pub async fn every_statement_has_a_time_and_no_other_step<F: Fixture>(
     context: CaseContext<'_, F>,
 ) -> Verdict {

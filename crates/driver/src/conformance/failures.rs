@@ -53,7 +53,7 @@ pub async fn failing_statement_ends_request_and_leaves_connection_usable<F: Fixt
     Ok(())
 }
 
-/// Checks that the class of a lost connection's error tells the engine to open another one.
+/// Checks that the class of the error tells the engine to open another connection.
 pub async fn lost_connection_has_class_disconnect<F: Fixture>(
     context: CaseContext<'_, F>,
 ) -> Verdict {

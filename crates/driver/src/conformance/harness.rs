@@ -48,7 +48,7 @@ macro_rules! ensure {
 }
 pub(super) use ensure;
 
-/// Time limit of a case, to detect a driver that blocks its caller.
+/// Time limit of a case, to detect a driver whose answer never comes.
 const LONGEST_CASE: Nanos = Nanos::from_secs(60);
 
 /// Runs a case on the machine's clock.

@@ -44,13 +44,13 @@ pub trait Fixture {
     /// Returns a statement that takes hours unless it is stopped, and disturbs no other connection.
     fn endless(&self) -> String;
 
-    /// Prepares the loss of an open connection. Returns the statement whose execution on this
-    /// connection fails because of the loss.
+    /// Returns a statement that fails on an open connection, because the connection is lost. Either
+    /// the statement ends its own session, or this call has cut off all open connections.
     fn sever(&self) -> String;
 }
 
-/// Further parts of the suite that differ between databases, for a database that stores data. It is
-/// empty at first.
+/// Further parts of the suite that differ between databases, for a database that stores data. The
+/// database is empty at first.
 pub trait StoringFixture: Fixture {
     /// Returns the type of a column of 64-bit integers.
     fn integer(&self) -> &'static str;

@@ -13,11 +13,11 @@ use super::MysqlConnection;
 use crate::activity_counters::{Count, Counter};
 use crate::{ServerId, Table};
 
-/// Interval between readings of the counters, which are repeated until other sessions no longer add
-/// to the counters.
+/// Interval between two readings of the counters, or of the number of other sessions. Readings are
+/// repeated until other sessions no longer add to the counters.
 const POLL: Nanos = Nanos::from_millis(20);
 
-/// Maximum number of readings of the counters, one per [`POLL`]: about two seconds.
+/// Maximum number of readings of the number of other sessions, one per [`POLL`]: about two seconds.
 const POLLS: u32 = 100;
 
 /// Maximum number of readings while waiting for a pause in the traffic of other users.
@@ -30,9 +30,11 @@ const SETTLING_POLLS: usize = 25;
 const SESSION: &str = "select /* assay asks */ count(*) from information_schema.processlist \
      where info like '%assay asks%'";
 
-/// Query for the number of further sessions that may be ours: all sessions of the same user.
-const OTHERS: &str = "select count(*) from information_schema.processlist \
-     where id <> connection_id() and user = substring_index(user(), '@', 1)";
+/// Query for the number of further sessions that may be ours: all other sessions of the same user.
+/// The name of a user may contain `@`, the name of a host may not.
+pub(super) const OTHERS: &str = "select count(*) from information_schema.processlist \
+     where id <> connection_id() and user = left(user(), \
+     char_length(user()) - char_length(substring_index(user(), '@', -1)) - 1)";
 
 /// Query for the identity of the server. MariaDB has no `server_uuid`.
 const IDENTITY: &str = "show global variables where variable_name in \
@@ -107,8 +109,9 @@ impl MysqlConnection {
         Ok(counts)
     }
 
-    /// Waits until the number of sessions that may be ours is at most that of the first reading,
-    /// because the end of a session is a counted command. Returns false if it stays higher.
+    /// Waits until the number of other sessions that may be ours is at most that of the first
+    /// reading, because the end of a session is a counted command. Returns false if the number
+    /// stays higher.
     async fn await_others(&mut self) -> Result<bool, String> {
         if !self.own_traffic().knows_other_sessions() {
             // Our own sessions that were closed just before must not be counted as those of other

@@ -125,7 +125,7 @@ pub(super) struct Answer<'a> {
     pub(super) capture: &'a mut Rows,
     /// Columns of the current statement.
     pub(super) columns: &'a mut Columns,
-    /// True if the server sends the columns only once, and they must be kept.
+    /// True if the server sends the columns only once, so they must be kept.
     pub(super) are_columns_sent_once: bool,
     /// Number of columns of the current result.
     pub(super) count: u64,
@@ -259,7 +259,7 @@ pub(super) trait OutcomeSink: Sink {
     /// Returns the outcome of the statements.
     fn outcome(&mut self) -> &mut StatementOutcome;
 
-    /// Records the time at which the replies up to here were read.
+    /// Takes note of the time at which the replies so far were read; by default, does nothing.
     #[inline]
     fn note_read(&mut self, _at: Stamp) {}
 }

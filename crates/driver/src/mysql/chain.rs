@@ -61,11 +61,11 @@ struct PipelineSink<'a> {
     answered: usize,
     /// Number of rows of the statements that `answered` counts.
     rows: u64,
-    /// The statements with rows, also those of the earlier parts of the chain.
+    /// The statements with rows, also those of the earlier parts of the transaction.
     with_rows: StatementSet,
     began: Stamp,
-    /// Times of the statements in the earlier parts of the chain, then those of this part. The time
-    /// of a statement runs from the `began` of its part until the statement is answered.
+    /// Times of the statements in the earlier parts of the transaction, then those of this part.
+    /// The time of a statement runs from the `began` of its part until the statement is answered.
     times: Vec<Nanos>,
     /// Number of answers whose times were added.
     noted: usize,
@@ -204,7 +204,7 @@ impl MysqlConnection {
     }
 
     /// Runs the steps of a [chain](Self::is_pipelined_transaction).
-    pub(super) async fn take_chain(&mut self, work: &mut Work) -> Result<(), Error> {
+    pub(super) async fn run_chain(&mut self, work: &mut Work) -> Result<(), Error> {
         let reply = &mut work.reply;
         let began = self.line.rt.now();
         let Chain { begins, inner, commits } = Chain::of(&work.steps);

@@ -66,8 +66,8 @@ impl Connection for MysqlConnection {
 
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
         let taken = match self.is_pipelined_transaction(work) {
-            false => self.take_steps(work).await,
-            true => self.take_chain(work).await,
+            false => self.run_steps(work).await,
+            true => self.run_chain(work).await,
         };
         let Err(error) = taken else { return Ok(()) };
         let ended = match self.is_autocommit_off {

@@ -28,8 +28,9 @@ const SOURCES_OF_MYSQL: &str = "show replica status";
 const REPLICAS_OF_MARIADB: &str = "show slave hosts";
 const REPLICAS_OF_MYSQL: &str = "show replicas";
 
-/// Queries for the size of this database's files. The names of tablespaces are compared as bytes.
-/// MariaDB writes them as names of files: those of the database `a-b` begin with `a@002db/`.
+/// Queries for the size of this database's files, the size of the buffer pool, and the quotient of
+/// both. The names of tablespaces are compared as bytes. MariaDB writes them as names of files:
+/// those of the database `a-b` begin with `a@002db/`.
 const FILES_OF_MARIADB: &str = "select sum(file_size), @@innodb_buffer_pool_size, \
      round(sum(file_size) / @@innodb_buffer_pool_size, 3) \
      from information_schema.innodb_sys_tablespaces \

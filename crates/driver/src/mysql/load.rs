@@ -15,6 +15,9 @@ use crate::{Batches, Duplicates, Error, Insert, Method, Reply, Table};
 /// Character sets that encode ASCII characters as ASCII bytes.
 const LIKE_ASCII: [&str; 5] = ["ascii", "latin1", "utf8", "utf8mb3", "utf8mb4"];
 
+/// Statement that adds strict mode to the modes of the session (MySQL manual, "Server SQL Modes").
+const STRICT_MODE: &str = "set session sql_mode = concat(@@session.sql_mode, ',STRICT_ALL_TABLES')";
+
 /// Rows in the format of LOAD DATA.
 #[derive(Default)]
 struct Rows {
@@ -84,7 +87,14 @@ impl MysqlConnection {
         }
     }
 
+    /// Inserts the rows. A batch fails if a value does not fit its column: strict mode makes errors
+    /// of such warnings, which are not counted for inserts. Unlike LOAD DATA, an insert may round a
+    /// decimal, of which the server only makes a note.
     async fn insert(&mut self, into: &Insert<'_>, batches: &mut impl Batches) -> Result<(), Error> {
+        match into.duplicates {
+            Duplicates::Fail | Duplicates::Replace => drop(self.query_short(STRICT_MODE).await?),
+            Duplicates::Ignore => {}
+        }
         let verb = match into.duplicates {
             Duplicates::Fail => "insert",
             Duplicates::Ignore => "insert ignore",
@@ -98,8 +108,8 @@ impl MysqlConnection {
     /// statement whether all rows were accepted unchanged.
     ///
     /// The first rows of a batch are generated while the previous batch is committed. The rows of
-    /// the first batch are generated when the server requests them, because it may forbid the
-    /// statement.
+    /// the first batch are generated when the server requests them, because the server may forbid
+    /// the statement.
     async fn load_data(
         &mut self,
         into: &Insert<'_>,
@@ -239,8 +249,8 @@ fn with_insert_as_remedy(error: &Error) -> Error {
     Error::new(error.class(), error.code(), words)
 }
 
-/// Returns true if all columns of a table, as `show full columns` lists them, store UTF-8 text
-/// unchanged.
+/// Returns true if all columns of a table, as `show full columns` lists them, store the bytes of
+/// UTF-8 text unchanged. `is_ascii` is true if all texts are ASCII.
 fn keeps_bytes(table: &Table, is_ascii: bool) -> bool {
     table.rows.iter().all(|row| match row.as_slice() {
         // MySQL refuses bytes without a character set for JSON.

@@ -17,8 +17,8 @@ use crate::Error;
 use crate::service::{AwaitedGreeting, LOGGING_IN, RefusedLogin, Service};
 use crate::session_ids::KnownSession;
 
-/// Maximum length of an unfinished packet during a login, in bytes. The longest that servers send
-/// is a key of a few kilobytes.
+/// Maximum length of an unfinished packet during a login, in bytes. The longest packet that servers
+/// send is a key of a few kilobytes.
 const LONGEST_UNFINISHED_PACKET: usize = 64 << 10;
 
 /// Id of `utf8mb4_general_ci`, the only collation of all Unicode characters that every server has.

@@ -154,7 +154,8 @@ fn unescaped(character: char) -> char {
     }
 }
 
-/// Skips white space and comments, except those whose text the server executes.
+/// Returns the text after white space and comments, without skipping a comment whose text the
+/// server executes.
 fn behind_comments(text: &str) -> &str {
     let mut rest = text.trim_start();
     loop {

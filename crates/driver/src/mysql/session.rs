@@ -322,7 +322,7 @@ impl MysqlConnection {
     }
 
     /// Runs the steps one by one; each is sent when the previous one is answered.
-    pub(super) async fn take_steps(&mut self, work: &mut Work) -> Result<(), Error> {
+    pub(super) async fn run_steps(&mut self, work: &mut Work) -> Result<(), Error> {
         let Work { steps, values, reply, capture, .. } = work;
         let are_columns_sent_once = self.sends_columns_once;
         // One clock reading is the end of a step and the beginning of the next.

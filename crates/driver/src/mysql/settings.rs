@@ -61,7 +61,7 @@ pub(super) fn query() -> String {
     format!("show session variables where variable_name in ({})", names.join(", "))
 }
 
-/// Status variables with the encryption of the connection.
+/// Status variables that describe the encryption of the connection.
 const TLS_STATUS: [&str; 2] = ["Ssl_version", "Ssl_cipher"];
 
 /// Returns the query for [`TLS_STATUS`].

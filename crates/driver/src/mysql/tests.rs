@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
-use base::{RowMemory, RowPart, Rows, Target, Value};
+use base::{Endpoint, RowMemory, RowPart, Rows, Secret, Target, Value};
 use rt::{Options, run_real};
 use testbed::{Kind, shared};
 use wire_mysql::{
@@ -12,6 +12,7 @@ use wire_mysql::{
 };
 
 use super::Mysql;
+use super::activity_counters::OTHERS;
 use crate::{Connection, Driver, PreparedId, Step, Work};
 
 /// Serves one client: accepts any login and answers every statement with one row.
@@ -345,6 +346,33 @@ fn pipelined_chain_is_executed_completely_or_not_at_all() {
         let mut other = driver().connect(&rt).await.expect("a connection");
         let found = other.query_text("select count(*) from chained").await.expect("a number");
         assert_eq!(found.single(), Some("3"));
+    })
+    .expect("the system grants a runtime");
+}
+
+#[test]
+fn other_sessions_of_a_user_with_an_at_sign_are_counted() {
+    let server = shared(Kind::Mariadb);
+    for name in ["at", "at@sign"] {
+        let create = format!("create or replace user `{name}`@'%' identified by 'at'");
+        server.sql(&create).expect("a user");
+    }
+    let driver_of = |name: &str| {
+        let mut target = server.url();
+        if let Endpoint::Network { user, password, database, .. } = &mut target.endpoint {
+            *user = Some(name.to_owned());
+            *password = Some(Secret::new("at"));
+            *database = None;
+        }
+        Mysql::open(&target, ".").expect("a URL")
+    };
+    run_real(&Options::default(), async |rt| {
+        let (plain, with_sign) = (driver_of("at"), driver_of("at@sign"));
+        let _other_user = plain.connect(&rt).await.expect("a connection");
+        let _other = with_sign.connect(&rt).await.expect("a connection");
+        let mut connection = with_sign.connect(&rt).await.expect("a connection");
+        let others = connection.query_text(OTHERS).await.expect("a number");
+        assert_eq!(others.single(), Some("1"));
     })
     .expect("the system grants a runtime");
 }

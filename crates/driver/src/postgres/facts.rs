@@ -33,7 +33,7 @@ const SETTINGS: &str = "select name, value, case \
     where source not in ('default', 'override', 'client', 'session') order by name";
 
 /// Query for the replication state. Users without the privilege see that there are standbys, but
-/// not their states.
+/// not their states; for these users, the states are NULL.
 const REPLICATION: &str = "select case when pg_is_in_recovery() then 'standby' else 'primary' end, \
     coalesce(nullif(current_setting('synchronous_standby_names'), ''), 'none'), \
     case when not pg_has_role('pg_read_all_stats', 'usage') then null else \

@@ -21,6 +21,11 @@ pub(super) fn fault(report: &OwnedReport, secrets: &Secrets) -> Error {
         Some(false) | None => class,
     };
     let says = |part: &str| report.message.contains(part);
+    let class = match code.as_str() {
+        // The server did not fail: the statement copies data that a job does not have.
+        "57014" if says("COPY from stdin failed") => Class::Statement,
+        _ => class,
+    };
     let remedy = match code.as_str() {
         // The server has received the next statement of a pipeline instead of COPY data.
         "08P01" if says("COPY from stdin") => "; a job has no data to copy: use a [load] section",
@@ -64,7 +69,8 @@ pub(super) fn class_and_code(state: Option<SqlState>) -> (Class, Code) {
             "08" => Class::Disconnect,
             "23" => Class::Constraint,
             "40" => Class::Conflict,
-            // Out of resources, operator intervention, system error, internal error, corruption.
+            // Out of resources; operator intervention; system error; internal error or corruption;
+            // error in the configuration file.
             "53" | "57" | "58" | "XX" | "F0" => Class::Server,
             _ => Class::Statement,
         },

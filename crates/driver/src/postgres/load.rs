@@ -6,7 +6,7 @@ use wire_postgres::{CopyText, frontend};
 use super::answer::FullReply;
 use super::faults;
 use super::session::{PostgresConnection, parameter};
-use crate::connection::insert_rows;
+use crate::connection::Inserts;
 use crate::load::{InsertSyntax, PIECE, StartedBatches, row_count_mismatch, unsupported_method};
 use crate::{Batches, Duplicates, Error, Insert, Method, Reply};
 
@@ -21,7 +21,7 @@ pub(super) fn check(into: &Insert<'_>, method: Method) -> Result<(), Error> {
     }
 }
 
-/// Number of rows and of bytes that were sent of a batch so far.
+/// The numbers of rows and bytes of a batch that were sent so far.
 #[derive(Default)]
 struct Batch {
     rows: u64,
@@ -84,8 +84,8 @@ impl PostgresConnection {
         }
     }
 
-    /// Returns true for a view without a trigger that would take the rows of a COPY: one of type
-    /// INSERT (4) and INSTEAD OF (64).
+    /// Returns true for a view without a trigger that would take the rows of a COPY. The type of
+    /// such a trigger has the bits INSERT (4) and INSTEAD OF (64).
     async fn is_plain_view(&mut self, table: &str) -> bool {
         let table = table.replace('\'', "''");
         let query = format!(
@@ -106,8 +106,13 @@ impl PostgresConnection {
         };
         let words =
             InsertSyntax { verb: "insert", after: &after, placeholders: Placeholders::Dollar };
-        let text = |rows| into.text(words, rows);
-        insert_rows(self, into.columns.len(), at_once, text, batches).await
+        let one = self.add_unnamed(&into.text(words, 1)).await?;
+        let many = match at_once {
+            1 => one,
+            _ => self.add_unnamed(&into.text(words, at_once)).await?,
+        };
+        let inserts = Inserts { one, many, at_once, columns: into.columns.len() };
+        inserts.write(self, batches).await
     }
 
     /// Returns the conflict clause with which a new row replaces the row that has the same primary

@@ -108,8 +108,8 @@ async fn open(
     }
 }
 
-/// A number above all error codes of MySQL and MariaDB. In the place of the code, a PostgreSQL
-/// error has two letters, which make a larger number.
+/// A number above all error codes that MySQL and MariaDB send to clients. In the place of the code,
+/// a PostgreSQL error has two letters, which make a larger number.
 const NO_MYSQL_CODE: u16 = 10_000;
 
 /// Checks that the server is not MySQL or MariaDB. Such a server speaks first: its complete
@@ -165,7 +165,7 @@ fn login_refused(service: &Service, channel: &Channel, error: StartupError) -> E
             (Class::Statement, Code::new("login"), error.to_string(), remedy)
         }
         StartupError::Method(_) | StartupError::Scram(_) | StartupError::Version(_) => {
-            // The other errors quote texts of the server.
+            // These errors may quote a text of the server.
             (Class::Statement, Code::new("login"), service.secrets.hide(&error.to_string()), "")
         }
     };
@@ -187,10 +187,10 @@ const MOST_ATTEMPTS: u32 = 7;
 /// Progress").
 ///
 /// A server that has not begun the statement ignores a cancellation, and runs the statement later.
-/// The request is therefore repeated until the session has ended. Our side of the session's socket
-/// is closed, so the session ends as soon as it is idle. The socket is closed only when the server
-/// has answered something: a pooler forgets the session of a client that has hung up, and could not
-/// pass on a repeated request.
+/// The request is therefore repeated until the session has ended. Once the server has answered
+/// something, our side of the session's socket is closed, so the session ends as soon as it is
+/// idle. It is not closed earlier: a pooler forgets the session of a client that has hung up, and
+/// could then not pass on a repeated request.
 #[derive(Debug)]
 pub(super) struct Cancel {
     pub(super) service: Arc<Service>,
@@ -246,8 +246,8 @@ async fn send_cancel(
     let (mut channel, _) = open(rt, service, node, peer).await?;
     frontend::cancel_request(channel.out(), key);
     channel.flush().await;
-    // The server closes the connection when it has read the request. Pgpool does so a second later,
-    // and other servers wait.
+    // The server closes the connection when it has read the request. Pgpool closes it a second
+    // later, and some servers leave it open.
     let _ = within(rt, CLOSE_TIMEOUT, pin!(channel.receive())).await;
     Ok(())
 }

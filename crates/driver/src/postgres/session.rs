@@ -22,7 +22,7 @@ use crate::session_ids::{KnownSession, SessionId, SessionIds};
 use crate::table::TableReader;
 use crate::{Error, PreparedId, Reply, Step, Table, Work};
 
-/// A prepared statement.
+/// A prepared statement, or an execution of the unnamed statement, which may include its Parse.
 pub(super) struct Statement {
     pub(super) template: Template,
     /// The execution, whose rows have the columns that the server described.
@@ -83,7 +83,7 @@ impl PostgresConnection {
         &self.rt
     }
 
-    /// Takes over a new session and sets the mode that texts rely on.
+    /// Takes over a new session and sets the mode that literals in texts rely on.
     pub(super) async fn begin(
         shared: Shared,
         rt: Rt,
@@ -203,8 +203,8 @@ impl PostgresConnection {
         self.exchange_step_by_step(sink, reply, |_| ())
     }
 
-    /// Sends the requests and reads the replies, like `exchange`, and calls `note` with the outcome
-    /// so far after each read.
+    /// Sends the appended messages and reads until all of them are answered, like `exchange`. After
+    /// each read, calls `note` with the outcome so far.
     ///
     /// A single future sends and reads, because each further one would be polled twice for each
     /// request.
@@ -279,7 +279,7 @@ impl PostgresConnection {
     /// Reads and parses the available bytes without waiting.
     ///
     /// # Errors
-    /// The end of the stream.
+    /// The end of the stream, or a violation of the protocol.
     pub(super) async fn read_available(
         &mut self,
         sink: &mut impl OutcomeSink,
@@ -319,7 +319,7 @@ impl PostgresConnection {
     }
 
     /// Runs the steps one by one; each is sent when the previous one is answered.
-    pub(super) async fn take_steps(&mut self, work: &mut Work) -> Result<(), Error> {
+    pub(super) async fn run_steps(&mut self, work: &mut Work) -> Result<(), Error> {
         let Work { steps, values, reply, capture, .. } = work;
         // One clock reading is the end of a step and the beginning of the next.
         let mut at = self.rt.now();
@@ -349,9 +349,9 @@ impl PostgresConnection {
         Ok(())
     }
 
-    /// Runs all steps of a transaction in a pipeline: they are sent together, and the server skips
-    /// the steps after a step that fails. Chapter "Pipelining".
-    pub(super) async fn take_chain(&mut self, work: &mut Work) -> Result<(), Error> {
+    /// Runs the steps of a transaction, or of a part of one, in a pipeline: they are sent together,
+    /// and the server skips the steps after a step that fails. Chapter "Pipelining".
+    pub(super) async fn run_chain(&mut self, work: &mut Work) -> Result<(), Error> {
         let Work { steps, values, reply, capture, .. } = work;
         let sent = self.rt.now();
         let mut cycle = Cycle::SYNC;

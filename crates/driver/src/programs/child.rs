@@ -233,9 +233,9 @@ impl Program {
 
     /// Reaps the program and converts its exit status into a result.
     fn reap(mut self) -> Result<(), Error> {
-        let mut left = 0;
-        while left < MOST_READ_AFTER_EXIT && self.stderr.as_ref().is_some_and(has_input) {
-            left += self.read_stderr();
+        let mut read = 0;
+        while read < MOST_READ_AFTER_EXIT && self.stderr.as_ref().is_some_and(has_input) {
+            read += self.read_stderr();
         }
         match self.child.wait() {
             Ok(status) if status.success() => Ok(()),

@@ -2,14 +2,14 @@
 //!
 //! To the engine this is a driver like any other: a connection runs one program at a time. Each
 //! connection has a thread that starts the program and waits for it; the handoff is the same as for
-//! SQLite's connections. S is stamped when the program is started and D when it has ended, both on
-//! that thread.
+//! SQLite's connections. The thread stamps the beginning of the request just before it starts the
+//! program, and the end of the request when the program has ended.
 //!
 //! A program runs in the folder of the workload file with the environment of this process, without
 //! its [secrets](confine::without_secrets) and with the variables of a [`ProgramEnvironment`]. Its
 //! stdin and stdout are `/dev/null`; the end of its stderr becomes the message of its error. With
 //! exit code 0 a request is completed; any other end is an error of the class `server` with the
-//! code `exit-N` or `signal-N`.
+//! code `exit-N` or `signal-N`. The code for a program that cannot be started is `not-started`.
 //!
 //! A program is the leader of a process group. When its request is abandoned, the whole group gets
 //! SIGTERM and, after a second, SIGKILL. Dropping the last clone of the driver waits until that is
@@ -88,8 +88,8 @@ pub struct ProgramConnection {
 }
 
 impl Programs {
-    /// Creates a driver whose programs run in `folder`. `environment` is that of the programs of
-    /// requests.
+    /// Creates a driver whose programs run in `folder`. `environment` is the environment of the
+    /// programs that requests run.
     pub fn new(folder: PathBuf, environment: Arc<ProgramEnvironment>) -> Programs {
         let (processors, threads) = (Processors::of_this_thread(), Arc::default());
         let guardian = Arc::default();

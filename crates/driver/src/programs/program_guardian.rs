@@ -4,7 +4,8 @@ use std::sync::{Mutex, OnceLock};
 
 use guardian::Guardian;
 
-/// The guardian of all programs of a driver, started with the first connection.
+/// The guardian of all programs of a driver. It is started with the first connection or the first
+/// program, whichever comes first.
 ///
 /// If no guardian can be started, programs keep running when this process is killed.
 #[derive(Debug, Default)]

@@ -4,8 +4,8 @@
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-/// Time for which the end of a run waits for the end of its programs. Longer than the grace period
-/// of a program; a process that survives SIGKILL that long is stuck in the kernel.
+/// Maximum time for which the end of a run waits for the end of its programs. Longer than the grace
+/// periods of a program; a process that survives SIGKILL that long is stuck in the kernel.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The number of live threads.

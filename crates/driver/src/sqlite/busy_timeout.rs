@@ -7,13 +7,14 @@ use base::{Clock, Monotonic, Nanos};
 
 use super::messages::ConnectionMailbox;
 
-/// First pause before a lock is tried again; each pause is twice as long as the previous one.
+/// First pause before a lock is tried again. Each pause is twice as long as the previous one, up to
+/// [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Nanos = Nanos::from_micros(50);
 
 const LONGEST_PAUSE: Nanos = Nanos::from_millis(5);
 
-/// Number of SQLite virtual machine instructions, some tens of microseconds, after which a running
-/// statement checks that its caller is still there.
+/// Number of instructions of SQLite's virtual machine after which a running statement checks that
+/// its caller is still there. They take some tens of microseconds.
 ///
 /// An interrupt alone is not enough: SQLite forgets an interrupt that comes between two statements.
 const INSTRUCTIONS_PER_CHECK: i32 = 10_000;
@@ -62,8 +63,8 @@ struct BusyHandler {
 }
 
 impl BusyHandler {
-    /// Pauses after `tries` failed attempts to get the same lock. Returns true if it should be
-    /// tried again.
+    /// Pauses before another attempt to get a lock; `tries` is the number of earlier pauses for the
+    /// same lock. Returns true if the lock should be tried again.
     fn wait(&mut self, tries: i32) -> bool {
         if tries == 0 {
             self.waited = Nanos::ZERO;

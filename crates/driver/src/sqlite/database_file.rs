@@ -57,7 +57,7 @@ impl DatabaseFile {
         match self.is_new {
             false => Ok(()),
             true if self.folder.is_some() => {
-                // Class `Statement`: the request itself is inconsistent, no file access has failed.
+                // Class `Statement`: the flag contradicts the URL; no file access has failed.
                 let why = "--loaded needs a file: a temporary database is empty";
                 Err(Error::url(why.to_owned()))
             }

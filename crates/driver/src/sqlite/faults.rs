@@ -147,8 +147,8 @@ fn class(code: i32) -> Class {
     }
 }
 
-/// Defines `name`, which returns the name of a result code. An extended code unknown to this
-/// version of SQLite gets the name of its primary code.
+/// Defines `name`, which returns the name of a result code. An extended code that is not in the
+/// list gets the name of its primary code, and an unknown primary code gets `SQLITE_ERROR`.
 macro_rules! names {
     ($($name:ident)*) => {
         fn name(code: i32) -> &'static str {

@@ -19,8 +19,8 @@
 //!
 //! # State shared by the measured connections
 //!
-//! The recorder writes its own SQLite file from the same process. To keep it and the measured
-//! connections from contending, `.cargo/config.toml` compiles SQLite
+//! The recorder writes its own SQLite file from the same process. To prevent contention between the
+//! recorder and the measured connections, `.cargo/config.toml` compiles SQLite
 //!
 //! * with `SQLITE_DEFAULT_MEMSTATUS=0`, without which each allocation of SQLite takes a
 //!   process-wide mutex to keep statistics, and
@@ -133,8 +133,9 @@ impl Sqlite {
     /// journal mode.
     ///
     /// # Errors
-    /// Class `Statement` for a URL that cannot be used as written, `Disconnect` for a file that
-    /// cannot be opened or is not a database. Messages name the option or the path.
+    /// Class `Statement` for a URL that cannot be used as written, `TooManyConnections` if no file
+    /// descriptor is left, `Disconnect` for a file that cannot be opened or is not a database.
+    /// Messages name the option or the path.
     ///
     /// # Panics
     /// If the target is not a `sqlite:` target.

@@ -90,14 +90,14 @@ impl<'c> Session<'c> {
         Ok(placeholders)
     }
 
-    /// Runs a request. Its time begins when this thread starts on it and ends with the last row, or
-    /// with the end of the rollback.
+    /// Runs a request. The time of the request begins when this thread starts to run it, and ends
+    /// with the last row or, after an error, with the end of the rollback.
     fn run(&mut self, work: &mut Work) -> Result<(), Error> {
         self.waits.take();
         let begun = Monotonic.now();
         self.check_file(begun)?;
         work.reply.sent.get_or_insert(begun);
-        let outcome = self.take_steps(begun, work);
+        let outcome = self.run_steps(begun, work);
         work.reply.busy_waits += self.waits.take();
         match outcome {
             Ok(done) => {
@@ -114,14 +114,14 @@ impl<'c> Session<'c> {
 
     /// Runs all steps and returns the time at which the last one ended. One clock reading is the
     /// end of a step and the beginning of the next.
-    fn take_steps(&mut self, begun: Stamp, work: &mut Work) -> Result<Stamp, Error> {
+    fn run_steps(&mut self, begun: Stamp, work: &mut Work) -> Result<Stamp, Error> {
         let Work { steps, values, reply, capture, .. } = work;
         let mut at = begun;
         for &step in steps.iter() {
             if self.mailbox.is_abandoned() {
                 return Err(interrupted());
             }
-            let rows = self.take(step, steps, values, &mut ResultSink { reply, capture })?;
+            let rows = self.run_step(step, steps, values, &mut ResultSink { reply, capture })?;
             let done = Monotonic.now();
             if matches!(step, Step::Execute { .. } | Step::ExecuteText { .. }) {
                 reply.add_statement(done.since(at), rows);
@@ -132,7 +132,7 @@ impl<'c> Session<'c> {
     }
 
     /// Runs a step. Returns the number of rows that it returned or changed.
-    fn take(
+    fn run_step(
         &mut self,
         step: Step,
         steps: &[Step],
@@ -259,8 +259,8 @@ struct ResultSink<'a> {
 }
 
 /// Runs a statement to its last row and adds the bytes of its rows to the reply. Returns the number
-/// of rows that the statement returned or changed. Captures its rows if they are wanted: all of
-/// them, or none if the statement fails on the way.
+/// of rows that the statement returned or changed. Captures the rows if they are wanted: all rows,
+/// or none if the statement fails before its last row.
 fn execute(
     connection: &Connection,
     statement: &mut Statement<'_>,

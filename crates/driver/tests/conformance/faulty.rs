@@ -42,7 +42,7 @@ pub(crate) enum Defect {
     IgnoresLocks,
 }
 
-/// A fault, and a part of the finding that identifies it.
+/// A fault, and a part of the message of the finding that identifies this fault.
 pub(crate) struct Planted {
     pub(crate) fault: Defect,
     pub(crate) found: &'static str,
@@ -336,7 +336,7 @@ impl<C: Connection> Connection for FaultyConnection<C> {
     }
 }
 
-/// Batches without the first row of each.
+/// Batches that each lack their first row.
 struct Short<'a, B>(&'a mut B);
 
 impl<B: Batches> Batches for Short<'_, B> {

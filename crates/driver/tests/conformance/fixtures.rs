@@ -142,7 +142,7 @@ pub(crate) const PATIENT: Nanos = Nanos::from_secs(50);
 /// Lock timeout of a writer for a lock that is never released.
 pub(crate) const LESS_PATIENT: Nanos = Nanos::from_secs(5);
 
-/// Lock timeout of a writer that must be observed giving up.
+/// Lock timeout of a writer whose wait for a lock is expected to time out.
 const IMPATIENT: Nanos = Nanos::from_millis(2);
 
 impl SqliteFixture {
@@ -225,7 +225,8 @@ impl StoringFixture for SqliteFixture {
     }
 }
 
-/// One kind of database in a run with targets of several kinds.
+/// A fixture of one kind of database whose driver is an [`AnyDriver`], as in a run with targets of
+/// several kinds.
 pub(crate) enum MixedFixture {
     SimulatedFixture(SimulatedFixture),
     SqliteFixture(SqliteFixture),

@@ -36,7 +36,7 @@ struct Tally {
 
 impl Tally {
     fn add(&mut self, case: &str, run: impl FnOnce() -> Verdict) {
-        // A fixture panics if the server refuses a feature that it needs.
+        // A fixture panics if the server refuses a feature that the fixture needs.
         let verdict = catch_unwind(AssertUnwindSafe(run));
         let why = match verdict {
             Ok(Ok(())) => {

@@ -1,4 +1,5 @@
-//! Tests of PostgreSQL servers that end a COPY without storing all of its rows.
+//! Tests of PostgreSQL servers that refuse a COPY, end it early or do not store all of its rows,
+//! and of rows that a server did not describe.
 
 use base::{Class, Target};
 use driver::{Connection, Driver, Duplicates, Error, Insert, Method, Postgres, Step, Work};
@@ -105,7 +106,7 @@ fn rows_that_a_trigger_leaves_out_are_missed() {
     });
 }
 
-/// A view and a table with row-level security take inserts only.
+/// A view and a table with row-level security accept inserts, but no COPY.
 #[test]
 fn load_by_auto_inserts_the_rows_where_the_server_refuses_copy() {
     let server = shared(Kind::Postgres);
@@ -135,6 +136,29 @@ fn load_by_auto_inserts_the_rows_where_the_server_refuses_copy() {
         connection.query_text("reset role").await.expect("a role");
         let found = connection.query_text("select count(*) from walled").await.expect("a count");
         assert_eq!(found.single(), Some("4"));
+        connection.close().await;
+    });
+}
+
+/// Through a pooler, other clients would find the named statements of a load in their session.
+#[test]
+fn load_by_insert_leaves_no_named_statement() {
+    let server = shared(Kind::Postgres);
+    server.sql("create table unnamed (words text)").expect("a table");
+    let driver = Postgres::open(&server.url()).expect("a URL");
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await.expect("a session");
+        let into = Insert { table: "unnamed", columns: &["words"], duplicates: Duplicates::Fail };
+        // Two multi-row inserts, and three single rows.
+        let mut rows = Texts { text: "words", left: 203, fallback: None };
+        connection.load(&into, Method::Insert, &mut rows).await.expect("rows");
+        for (query, expected) in [
+            ("select count(*) from unnamed", "203"),
+            ("select count(*) from pg_prepared_statements", "0"),
+        ] {
+            let found = connection.query_text(query).await.expect("a count");
+            assert_eq!(found.single(), Some(expected), "{query}");
+        }
         connection.close().await;
     });
 }

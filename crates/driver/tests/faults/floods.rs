@@ -157,7 +157,7 @@ fn answers_during_a_long_send_are_discarded() {
             backend::notice_response(out, [(b'M', "careful")]).expect("a notice");
         };
         let piece = flood(notice);
-        // More than a connection may hold, long before the server reads.
+        // More data than a connection may hold, all sent before the server reads.
         for _ in 0..(64 << 20) / piece.len() {
             assert!(connection.send_if_open(&piece), "the client goes on reading");
         }
@@ -412,7 +412,8 @@ fn surplus_mysql_answer_ends_the_session() {
     check(&error, Class::Disconnect, "disconnect", &["packet after the last reply"]);
 }
 
-/// The rows of an answer beyond the buffer's limit are discarded, and the session continues.
+/// If an answer exceeds the buffer's limit, all of its rows are discarded, and the session
+/// continues.
 #[test]
 fn rows_beyond_the_limit_are_given_up_and_the_session_continues() {
     let server = ScriptedServer::playing(|connection| {

@@ -27,8 +27,8 @@ fn number() -> ColumnDefinition<'static> {
     ColumnDefinition::computed(b"n", ColumnType::LONGLONG, 63)
 }
 
-/// Prepares a statement that the server describes with this number of columns, and executes it. The
-/// server gives this answer. Returns the number of rows.
+/// Prepares a statement that the server describes with this number of columns, and executes it.
+/// `answer` is the server's answer to the execution. Returns the number of rows.
 fn answered_by(
     answer: Vec<u8>,
     text: &str,
@@ -45,7 +45,7 @@ fn answered_by(
     // In a transaction, the first answer belongs to the command that begins the transaction.
     let answers = if is_pipelined { [ok(1), answer].concat() } else { answer };
     let steps = [ScriptStep::Send(prepared), ScriptStep::Receive, ScriptStep::Send(answers)];
-    // The end of a transaction.
+    // The answer to the end of a transaction.
     let end = [ScriptStep::Receive, ScriptStep::Send(ok(1)), ScriptStep::Wait];
     let server = ScriptedServer::new(welcome().into_iter().chain(steps).chain(end).collect());
     in_real_time(async |rt| {
@@ -94,7 +94,7 @@ fn further_result_of_a_mysql_select_is_a_violation() {
     }
 }
 
-/// Each statement is executed twice: in the second execution, MariaDB may omit the columns.
+/// Each statement is executed three times: after the first execution, MariaDB may omit the columns.
 #[test]
 fn statements_of_mariadb_are_answered_as_described() {
     let driver = open(&shared(Kind::Mariadb).url());
@@ -187,7 +187,7 @@ fn check_violation(error: &Error, why: &str) {
     check(error, Class::Disconnect, "disconnect", &words);
 }
 
-/// Runs a request at a server with these answers. Returns its number of rows.
+/// Runs a request at a server that gives these answers. Returns the number of rows.
 fn outcome(mut work: Work, answers: Vec<Vec<u8>>) -> Result<u64, Error> {
     let server = postgres_with(answers);
     in_real_time(async |rt| {
@@ -280,6 +280,23 @@ fn copy_in_place_of_described_rows_is_a_violation() {
     for is_pipelined in [false, true] {
         let error = executed(&copy, is_pipelined, Rows::default()).expect_err("a violation");
         check_violation(&error, "CopyOutResponse to a statement that is no COPY");
+    }
+}
+
+#[test]
+fn number_of_described_rows_that_never_came_is_a_violation() {
+    for (tag, is_violation) in [("SELECT 5", true), ("SELECT 0", false)] {
+        let mut answer = Vec::new();
+        backend::bind_complete(&mut answer);
+        backend::command_complete(&mut answer, tag).expect("a tag");
+        for is_pipelined in [false, true] {
+            match executed(&answer, is_pipelined, Rows::default()) {
+                Err(error) if is_violation => {
+                    check_violation(&error, "CommandComplete, number of rows");
+                }
+                outcome => assert_eq!((outcome, is_violation), (Ok(0), false), "{tag}"),
+            }
+        }
     }
 }
 

@@ -72,7 +72,7 @@ impl ScriptedServer {
 
 impl Drop for ScriptedServer {
     fn drop(&mut self) {
-        // The server may still wait for its first connection, which lets it continue.
+        // The server may still wait for its first connection: this one ends that wait.
         drop(TcpStream::connect(("127.0.0.1", self.port)));
         let Some(thread) = self.thread.take() else { return };
         let played = thread.join();

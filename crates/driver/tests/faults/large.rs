@@ -41,8 +41,8 @@ async fn forms(connection: &mut impl Connection, query: &str) -> [Work; 2] {
     [prepared, text(query)]
 }
 
-/// Writes a long text, bound and as a literal. Reads it in both row formats: whole without
-/// capturing it, and in halves, because the whole exceeds the capture limit.
+/// Writes a long text, bound and as a literal. Reads the text in both row formats. The whole text
+/// exceeds the capture limit, so it is captured in halves.
 fn check<D: Driver>(driver: &D, [kind, mark]: [&str; 2]) {
     let long = long();
     let half = long.chars().count() / 2;
@@ -107,8 +107,9 @@ fn text_of_20_mb_comes_back_from_postgresql_in_halves() {
     check(&driver, ["text", "$1"]);
 }
 
-/// Expects statements of about the length of a packet to be read to their end. Only its length
-/// shows that a packet is continued: a full packet is followed by another, which may be empty.
+/// Expects statements of about the length of a packet to be read to their end. Only the length of a
+/// packet shows that the packet is continued: a full packet is followed by another, which may be
+/// empty.
 #[test]
 fn a_statement_that_fills_its_packet_is_read_to_its_end_and_no_further() {
     const FULL: usize = wire_mysql::MAX_PAYLOAD;

@@ -164,7 +164,7 @@ fn refusal(code: u16, message: &'static [u8]) -> Vec<u8> {
 
 #[test]
 fn mysql_server_is_recognised_by_its_first_packet() {
-    // The first bytes of these are valid answers of PostgreSQL: no TLS, and TLS.
+    // The first byte of each greeting is also a valid answer of PostgreSQL: no TLS, and TLS.
     let (no, yes) = (greeting("8.0.36-log"), greeting("5.7.44-log-test"));
     assert_eq!((no[0], yes[0]), (b'N', b'S'));
     let with_error = [greeting("8.0.36"), refusal(1156, b"Got packets out of order")].concat();
@@ -268,7 +268,7 @@ fn statement_after_an_unreadable_answer_reports_why_it_could_not_be_read() {
 }
 
 /// Expects a lost connection if the rest of a row of the maximum length never arrives. The client
-/// waits for it, because a row may be that long.
+/// waits for the rest, because a row may be that long.
 #[test]
 fn unfinished_longest_row_allocates_nothing_and_is_a_lost_connection() {
     // One column of 2 GiB - 16 bytes.
@@ -308,8 +308,8 @@ fn session_ended_by_the_server_reports_the_reason() {
     });
 }
 
-/// Expects the session to stay in use after an error that it passes on from elsewhere, as
-/// `postgres_fdw` does if the other server is gone.
+/// Expects the session to stay in use after an error that the server passes on from another server,
+/// as `postgres_fdw` does if the other server is gone.
 #[test]
 fn connection_error_of_another_server_is_no_disconnect() {
     let driver = open(&shared(Kind::Postgres).url());
@@ -379,10 +379,10 @@ fn session(listener: &TcpListener, process: i32) -> TcpStream {
     session
 }
 
-/// A server ignores a cancellation that arrives before its statement; if it were sent only once,
-/// the server would run a statement whose client has given up. The cancellation is therefore
-/// repeated, and the session stays open meanwhile, because a pooler passes on a cancellation only
-/// for an open session.
+/// A server ignores a cancellation that arrives before its statement. If the cancellation were sent
+/// only once, the server would run a statement whose client has given up. The cancellation is
+/// therefore repeated, and the session stays open meanwhile, because a pooler passes on a
+/// cancellation only for an open session.
 #[test]
 fn a_cancellation_that_comes_too_early_is_repeated_while_the_session_is_open() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
@@ -499,7 +499,8 @@ fn a_deadlock_is_a_conflict_for_one_of_two() {
     });
 }
 
-/// A server may answer a request before it has read all of it. The time of that answer is recorded.
+/// A server may answer a request before it has read the whole request. The time of that answer is
+/// recorded.
 #[test]
 fn an_answer_that_comes_before_the_request_is_sent_has_a_time() {
     for is_pipelined in [false, true] {

@@ -226,8 +226,9 @@ fn late_answer_is_not_given_to_the_next_statement() {
     }
 }
 
-/// Runs a request that exceeds all buffers on the way to a server that reads only its beginning.
-/// Lets the server continue each time that it has reached a pause, and returns these times.
+/// Runs a request that exceeds all buffers on the way to the server, which at first reads only the
+/// beginning of the request. Each time that the server has reached a pause, lets it continue after
+/// a while. Returns the times at which the pauses ended.
 async fn run_long<D: Driver>(driver: &D, rt: &Rt, work: &mut Work, gates: Vec<Gate>) -> Vec<Stamp> {
     let mut connection = driver.connect(rt).await.expect("a connection");
     let mut run = std::pin::pin!(connection.run(work));
@@ -361,7 +362,8 @@ fn final_error_of_a_closing_server_is_reported_in_a_chain() {
     });
 }
 
-/// A job has no data for a COPY. The server is informed, and the session continues.
+/// A job has no data for a COPY. The driver makes the COPY fail, and the session continues unless
+/// the statements are pipelined.
 #[test]
 fn copy_from_the_client_in_a_job_is_refused() {
     let server = shared(Kind::Postgres);
@@ -377,7 +379,7 @@ fn copy_from_the_client_in_a_job_is_refused() {
             let run = connection.run(&mut work);
             let answer = rt::within(&rt, Nanos::from_secs(10), run).await.expect("an answer");
             let error = answer.expect_err("no data");
-            check(&error, Class::Server, "57014", &["use a [load] section"]);
+            check(&error, Class::Statement, "57014", &["use a [load] section"]);
             let found = connection.query_text("select 4711").await.expect("a session");
             assert_eq!(found.single(), Some("4711"), "{:?}", work.steps);
         }
@@ -426,8 +428,8 @@ async fn settings_of<D: Driver>(driver: &D, rt: &Rt) -> Vec<(String, String)> {
     settings
 }
 
-/// Expects a setting whose value equals the password to be reported unchanged. If it were hidden,
-/// it would reveal the password, and would be misjudged.
+/// Expects a setting whose value equals the password to be reported unchanged. Hiding the value
+/// would reveal the password, and the setting would be misjudged.
 #[test]
 fn settings_with_the_value_of_the_password_are_not_hidden() {
     for (kind, setting, account) in [

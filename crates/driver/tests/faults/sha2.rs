@@ -1,5 +1,6 @@
 //! Tests of `caching_sha2_password`, MySQL's default login method, which no server in the
-//! distribution's packages offers. The protocol crate's server role plays the server.
+//! distribution's packages offers. The server is a script that uses the server side of the protocol
+//! crate.
 
 use std::path::{Path, PathBuf};
 
@@ -40,7 +41,7 @@ struct Login<'s> {
 }
 
 impl<'s> Login<'s> {
-    /// Sends the greeting and reads the client's response.
+    /// Sends the greeting, then reads and checks the client's response.
     fn greet(connection: &'s mut ScriptedConnection, method: &'static str) -> Login<'s> {
         connection.send(&greeting_with(method, OFFERED));
         let mut login = Login { connection, sequence: 0 };
@@ -48,7 +49,7 @@ impl<'s> Login<'s> {
         login
     }
 
-    /// Sends the greeting over TLS and reads the client's response.
+    /// Sends the greeting and switches to TLS, then reads and checks the client's response.
     fn greet_over_tls(connection: &'s mut ScriptedConnection, forged: &Forged) -> Login<'s> {
         connection.send(&greeting_with(METHOD, OFFERED | Capabilities::SSL));
         let request = connection.read_exactly(4 + 32);

@@ -55,7 +55,7 @@ fn start(options: &Options) -> Server {
     Server::start(options).expect("a server")
 }
 
-/// Returns a setting that the server reports for one connection.
+/// Returns a setting of a new connection, as the driver reports it.
 fn setting_of(target: &Target, name: &str) -> String {
     let driver = open(target).expect("a URL");
     in_real_time(async |rt| {
@@ -67,7 +67,7 @@ fn setting_of(target: &Target, name: &str) -> String {
     })
 }
 
-/// Returns the value that a TLS setting has on an unencrypted connection.
+/// Returns the value that the server reports for its TLS settings on an unencrypted connection.
 fn unencrypted(kind: Kind) -> &'static str {
     match kind {
         Kind::Postgres => "empty",
@@ -127,7 +127,8 @@ impl Forged {
         Forged::with_others(name, last_year, 0)
     }
 
-    /// Creates such a certificate, with `others` unrelated certificates in its chain.
+    /// Creates such a certificate, followed in its chain by `others` copies of the authority's
+    /// certificate.
     fn with_others(name: &str, last_year: i32, others: usize) -> Forged {
         let mut authority = CertificateParams::default();
         authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
@@ -170,8 +171,8 @@ fn offer_tls(kind: Kind, connection: &mut ScriptedConnection, config: &Arc<Serve
     connection.start_tls(config);
 }
 
-/// Returns the error of a client that trusts the test authority, from a server with this
-/// certificate.
+/// Connects a client that trusts the test authority to a server with this certificate, and returns
+/// the error.
 fn error_with(kind: Kind, forged: Forged) -> Error {
     let Forged { authority, config } = forged;
     let impostor = ScriptedServer::playing(move |connection| {

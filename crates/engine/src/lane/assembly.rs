@@ -38,14 +38,14 @@ impl<D: Driver> LaneState<D> {
         let grid = Grid::new(plan.warmup.known(), plan.duration);
         let statements: Vec<u16> =
             plan.jobs_and_parts().map(|either| either.requests().statements.len() as u16).collect();
-        let accounts = node_entries(&plan, &context.drivers);
-        let statements = [statements, vec![0; accounts.len()]].concat();
+        let entries = node_entries(&plan, &context.drivers);
+        let statements = [statements, vec![0; entries.len()]].concat();
         let mut files = context.feeds.take(share.lane);
         let mut sinks = outlets.results;
         let job_states = plan
             .jobs_by_id()
             .map(|(id, _)| {
-                let first_node = first_node_entry(&plan, &accounts, id);
+                let first_node = first_node_entry(&plan, &entries, id);
                 let files = (&mut files, &mut sinks);
                 JobState { first_node, ..job_state(&rt, &context, share, zero, id, files) }
             })

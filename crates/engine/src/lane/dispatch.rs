@@ -71,7 +71,8 @@ impl<D: Driver> LaneState<D> {
         }
     }
 
-    /// Ends the run if the queue of a job with `on-queue-full = stop` is full.
+    /// Ends the run if a request was rejected because the queue of a job with
+    /// `on-queue-full = stop` was full.
     fn check_full_queue(&self, gate: &RefCell<Gate>) {
         if gate.borrow().has_overflowed() && !self.stop.is_requested() {
             self.stop.request(EndKind::QueueFull);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base::{AccountId, Dialect, Nanos, NodeId, Stamp};
 use driver::{Connection, Driver, Error, Simulated, Table, Work};
-use engine::{LaneOutlet, NoListener, RunFailure, Stop, run};
+use engine::{LaneOutlet, Listener, NoListener, RunEvent, RunFailure, Stop, run};
 use record::{EventKind, Grid, Kind, MemoryOutlet, Totals};
 use rt::Rt;
 use sim::Config;
@@ -180,6 +180,51 @@ fn every_server_is_reached_before_setup_changes_one() {
     let failed = run(&plan, only(driver), &virtually(1), outlet, &stop, listener);
     let Err(RunFailure::Unreachable(_)) = failed else { panic!("{failed:?}") };
     assert_eq!(counts.asked.load(Ordering::Relaxed), 0, "the first was asked for something");
+}
+
+/// A listener that counts failures of the teardown.
+#[derive(Default)]
+struct TeardownListener {
+    failures: AtomicUsize,
+}
+
+impl Listener for TeardownListener {
+    fn on_event(&self, event: &RunEvent<'_>) {
+        if matches!(event, RunEvent::TeardownFailed(_) | RunEvent::TeardownSkipped { .. }) {
+            self.failures.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+#[test]
+fn teardown_runs_on_the_server_that_is_left() {
+    let plan = plan_of(
+        "duration = 6s
+[a]
+query = select 1
+concurrency = 2
+[teardown]
+query = drop it
+",
+    );
+    let healthy = constant(10_000, None);
+    let outages = vec![Stamp(4_000_000_000)..Stamp(100_000_000_000)];
+    let away = Config { outages, ..healthy.clone() };
+    // The next connection in turn is to the unreachable server in one of the two cases.
+    for configs in [[&healthy, &away], [&away, &healthy]] {
+        let servers = configs.map(|config| Simulated::new(config.clone(), plan.seed));
+        let driver = TwoServers::new(servers);
+        let counts = Arc::clone(&driver.counts);
+        let grid = Grid::new(Nanos::ZERO, plan.duration);
+        let memory = MemoryOutlet::new(Totals::new(grid, &[1, 0, 0]));
+        let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
+        let listener = Arc::new(TeardownListener::default());
+        let (stop, options) = (Stop::default(), virtually(1));
+        run(&plan, only(driver), &options, outlet, &stop, Arc::clone(&listener) as _)
+            .expect("a simulated run does not fail");
+        assert_eq!(listener.failures.load(Ordering::Relaxed), 0);
+        assert!(counts.asked.load(Ordering::Relaxed) > 0, "no statement ran");
+    }
 }
 
 /// Expects every server to be identified, because session ids are compared per server: two servers

@@ -124,18 +124,53 @@ fn shown(answer: Answer, options: Options) -> (Vec<Entry>, Server) {
 
 /// Prepares the tables and runs the workload. Returns the excerpts, and the server.
 fn prepared(answer: Answer, options: Options) -> (Vec<Entry>, Server) {
-    let (plan, found) = workload::plan(WORKLOAD, &Overrides::default());
+    let listener = Arc::new(ExcerptListener::default());
+    let server = run_workload(WORKLOAD, answer, &options, Arc::clone(&listener) as _);
+    let shown = std::mem::take(&mut *listener.0.lock().expect("no panic"));
+    (shown, server)
+}
+
+/// Prepares the tables of a workload and runs it. Returns the server.
+fn run_workload(
+    file: &str,
+    answer: Answer,
+    options: &Options,
+    listener: Arc<dyn Listener>,
+) -> Server {
+    let (plan, found) = workload::plan(file, &Overrides::default());
     let plan = plan.unwrap_or_else(|| panic!("{found:?}"));
     let totals = Totals::new(Grid::new(plan.warmup.known(), plan.duration), &[1]);
     let memory = MemoryOutlet::new(totals);
     let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
     let (stop, opened, abandoned) = (Stop::default(), Arc::default(), Arc::default());
     let server = Server { answer, stop: stop.clone(), opened, abandoned };
-    let listener = Arc::new(ExcerptListener::default());
     let drivers = only(server.clone());
-    run(&plan, drivers, &options, outlet, &stop, Arc::clone(&listener) as _).expect("a run");
-    let shown = std::mem::take(&mut *listener.0.lock().expect("no panic"));
-    (shown, server)
+    run(&plan, drivers, options, outlet, &stop, listener).expect("a run");
+    server
+}
+
+/// A listener that keeps the progress of `[setup]`.
+#[derive(Default)]
+struct SetupListener(Mutex<Vec<(usize, usize)>>);
+
+impl Listener for SetupListener {
+    fn on_event(&self, event: &RunEvent<'_>) {
+        if let RunEvent::Setup { done, of } = event {
+            self.0.lock().expect("no panic").push((*done, *of));
+        }
+    }
+}
+
+#[test]
+fn progress_of_setup_grows_although_an_index_is_created_last() {
+    let setup = "[setup]\nquery = create index i on b (id)\nquery = create table b (id int)\n";
+    let file = WORKLOAD
+        .replace("[load a]", &format!("{setup}[load a]"))
+        .replace("[read]", "indexes = after\n[read]");
+    let listener = Arc::new(SetupListener::default());
+    let answer = Answer::After(Nanos::ZERO);
+    run_workload(&file, answer, &virtually(1), Arc::clone(&listener) as _);
+    assert_eq!(*listener.0.lock().expect("no panic"), [(0, 2), (1, 2)]);
 }
 
 fn entry(table: &str, kind: ExcerptKind, value: Option<&str>) -> Entry {

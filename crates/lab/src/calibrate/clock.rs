@@ -35,7 +35,7 @@ fn cost_of_readings() -> f64 {
 
 /// Returns the smallest non-zero difference between two readings.
 ///
-/// If the clock's resolution is finer than a reading takes, this is the cost of a reading.
+/// If the clock's resolution is finer than the time that a reading takes, the result is that time.
 fn smallest_step() -> Nanos {
     let mut smallest = Nanos::MAX;
     let mut before = Monotonic.now();

@@ -1,11 +1,12 @@
 //! Durable flushes per second of a disk, which limit the commits that wait for a flush.
 //!
-//! A flush is a write of some bytes after the last write, and an `fdatasync`. Databases write their
-//! logs in this way: most databases overwrite existing bytes of a file ([`WritePattern::Rewrite`]),
-//! some append to a growing file ([`WritePattern::Append`]), whose new length must be flushed as
-//! well.
+//! A flush is a write that continues where the previous write ended, followed by an `fdatasync`.
+//! Databases write their logs in this way: most databases overwrite existing bytes of a file
+//! ([`WritePattern::Rewrite`]), some append to a growing file ([`WritePattern::Append`]), whose new
+//! length must be flushed as well.
 //!
-//! Invariant: the file has no name, so it disappears with this process, however the process ends.
+//! Invariant: the file has no name when it is written to, so it disappears with this process,
+//! however the process ends.
 
 use std::fs::File;
 use std::io;
@@ -152,8 +153,8 @@ impl std::fmt::Display for DiskProblem {
 
 impl std::error::Error for DiskProblem {}
 
-/// Measures the disk of a folder, in about eight seconds; calls `on_step` with the name of each
-/// measurement before it begins.
+/// Measures the disk of a folder, in about eight seconds, or in a third of that for a quick
+/// calibration. Calls `on_step` with the name of each measurement before the measurement begins.
 ///
 /// # Errors
 /// The folder cannot hold the file, a flush fails, or the user interrupts.

@@ -12,7 +12,8 @@ pub struct Calibration {
     pub assay: String,
     /// The time of the measurement, in RFC 3339 format.
     pub taken: String,
-    /// True if each measurement lasted only a third of the usual time.
+    /// True for a quick calibration, with a third of the usual time for each run, and fewer timed
+    /// sleeps.
     pub is_quick: bool,
     /// The machine that was measured.
     pub machine: Machine,
@@ -115,8 +116,8 @@ pub struct HandOff {
     pub p50: Nanos,
     /// Time from the end of a request to the start of the next one in the thread, p99.
     pub p99: Nanos,
-    /// Mean time from one request of a client to its next, minus the mean service time. The rest is
-    /// the hand-off in both directions and the client's own work.
+    /// Mean time from one request of a client to its next, minus the mean service time. This is the
+    /// time of the hand-off in both directions and of the client's own work.
     pub mean: Nanos,
 }
 

@@ -37,15 +37,16 @@ const CEILING_WINDOW: Nanos = Nanos::from_millis(500);
 /// Factor by which a quick calibration shortens warm-up and windows.
 const QUICK_FACTOR: u64 = 3;
 
-/// Maximum number of attempts at a run. A run without a single answer is repeated with twice the
-/// window, because the machine must have been stalled throughout.
+/// Maximum number of attempts at a run. A run without a single answer in its window is repeated
+/// with twice the window, because the machine must have been stalled for the whole window.
 const MAX_ATTEMPTS: u32 = 4;
 
 /// The parameters of a calibration.
 pub struct CalibrationOptions {
     /// A real target whose floor is measured as well.
     pub target: Option<Target>,
-    /// True if each measurement lasts only a third of the usual time.
+    /// True for a quick calibration, with a third of the usual time for each run, and fewer timed
+    /// sleeps.
     pub is_quick: bool,
     /// The path of this program. When it is called with
     /// [`WIRE_SERVER_COMMAND`](super::WIRE_SERVER_COMMAND) and the name of a protocol, it must
@@ -57,7 +58,7 @@ pub struct CalibrationOptions {
     pub stop: Stop,
 }
 
-/// Runs calibration runs, one at a time, and removes their records when dropped.
+/// A runner of calibration runs, one at a time. Dropping it removes their records.
 pub(super) struct CalibrationRunner<'a> {
     folder: TemporaryFolder,
     records: AtomicU32,
@@ -167,6 +168,10 @@ impl<'a> CalibrationRunner<'a> {
         match done.end {
             EndKind::Completed => {}
             EndKind::Interrupted => return Err(Problem::Interrupted),
+            EndKind::TargetLost => {
+                let reason = "it was lost before the end of a measurement".to_owned();
+                return Err(Problem::Unreachable(reason));
+            }
             other => {
                 let reason = format!("a run of empty statements ended: {}", other.name());
                 return Err(Problem::Failed(reason));
@@ -309,6 +314,14 @@ mod tests {
         let wanted = wanted();
         let workshop = CalibrationRunner::new(&wanted).unwrap();
         let target = Target::parse("postgres://127.0.0.1:1/d").unwrap();
+        assert!(matches!(workshop.floor(&target), Err(Problem::Unreachable(_))));
+    }
+
+    #[test]
+    fn target_that_goes_away_during_a_measurement_is_unreachable() {
+        let wanted = CalibrationOptions { is_quick: false, ..wanted() };
+        let workshop = CalibrationRunner::new(&wanted).unwrap();
+        let target = Target::parse("sim:mm1?service=1ms&outage=300ms..1h").unwrap();
         assert!(matches!(workshop.floor(&target), Err(Problem::Unreachable(_))));
     }
 

@@ -46,8 +46,8 @@ pub use store::{Store, UnusableFile};
 use measure::{CalibrationRunner, FloorMeasurement};
 use server::Simulated;
 
-/// Calibrates this machine, in 10 to 15 seconds; calls `on_step` with the name of each measurement
-/// before it begins.
+/// Calibrates this machine, in 10 to 15 seconds, or less in a quick calibration. Calls `on_step`
+/// with the name of each measurement before the measurement begins.
 ///
 /// # Errors
 /// A measurement failed; there are no partial calibrations.

@@ -18,9 +18,10 @@ pub enum Problem {
     Run(Error),
     /// The record of a run cannot be read.
     Record(RecordError),
-    /// Statements that do nothing failed; the text is the reason, if known.
+    /// A run ended early, or its statements failed or were not answered in its window; the text is
+    /// the reason.
     Failed(String),
-    /// The given target cannot be reached.
+    /// The target of a run cannot be reached or does not answer, for this reason.
     Unreachable(String),
     /// The user interrupted the calibration.
     Interrupted,

@@ -1,4 +1,4 @@
-//! Storage of the results of experiments on a machine that compare an arm with itself.
+//! Storage of the results of A/A experiments, which compare an arm with itself, for each machine.
 //!
 //! The file of a machine is next to its calibration and, like the calibration, is only used on the
 //! machine on which it was made.

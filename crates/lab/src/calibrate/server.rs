@@ -26,8 +26,8 @@ pub fn serve(protocol: &str) -> io::Result<()> {
     serve_until_input_ends(&Simulation::at_once(kind.ok_or_else(unknown)?))
 }
 
-/// A simulated server in a child process; dropping it ends the process. The child also ends if this
-/// process dies in any way, because its standard input is then closed.
+/// A simulated server in a child process; dropping it ends the child. The child also ends if this
+/// process dies in any way, because the child's standard input is then closed.
 pub(super) struct Simulated {
     process: Child,
     pub(super) address: SocketAddr,

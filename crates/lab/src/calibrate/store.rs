@@ -1,9 +1,9 @@
-//! Storage of calibrations and other data about machines, one file per machine, in the user's state
-//! folder.
+//! Storage of calibrations and of the results of A/A experiments in the user's state folder, with
+//! one file of each kind per machine.
 //!
 //! A file is written under a temporary name and then renamed, so readers never see a partial file.
-//! An unusable file is reported and otherwise treated as missing; the next `assay calibrate`
-//! replaces it.
+//! An unusable file is reported and otherwise treated as missing; the next calibration or the next
+//! result replaces it.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -20,7 +20,7 @@ use crate::user_folder::UserFolder;
 /// Maximum number of bytes that are read from a file, many times the size of a calibration.
 const LONGEST_FILE: u64 = 1 << 20;
 
-/// The folder in which calibrations of machines are stored.
+/// The folder in which calibrations and other data about machines are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Store {
     folder: PathBuf,
@@ -156,16 +156,16 @@ mod tests {
     use crate::calibrate::example::calibration;
 
     /// A folder that is removed at the end of the test.
-    struct Planted(PathBuf);
+    struct StoreFolder(PathBuf);
 
-    impl Planted {
-        fn new() -> Planted {
+    impl StoreFolder {
+        fn new() -> StoreFolder {
             static NUMBER: AtomicU32 = AtomicU32::new(0);
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
             let name = format!("assay-store-{}-{number}", std::process::id());
             let folder = std::env::temp_dir().join(name);
             fs::create_dir(&folder).unwrap();
-            Planted(folder)
+            StoreFolder(folder)
         }
 
         fn store(&self) -> Store {
@@ -173,7 +173,7 @@ mod tests {
         }
     }
 
-    impl Drop for Planted {
+    impl Drop for StoreFolder {
         fn drop(&mut self) {
             let _ = fs::remove_dir_all(&self.0);
         }
@@ -181,8 +181,8 @@ mod tests {
 
     #[test]
     fn saved_calibration_is_read_and_replaced() {
-        let planted = Planted::new();
-        let store = planted.store();
+        let folder = StoreFolder::new();
+        let store = folder.store();
         let machine = calibration().machine;
         assert_eq!(store.read(&machine), Ok(None));
         store.prepare().unwrap();
@@ -192,14 +192,14 @@ mod tests {
             assert_eq!(store.read(&machine), Ok(Some(kept)));
         }
         // No temporary file is left in the folder.
-        assert_eq!(fs::read_dir(planted.0.join("state/assay")).unwrap().count(), 1);
+        assert_eq!(fs::read_dir(folder.0.join("state/assay")).unwrap().count(), 1);
         assert_eq!(store.read(&Machine::of(&[])), Ok(None));
     }
 
     #[test]
     fn unusable_calibration_file_is_reported() {
-        let planted = Planted::new();
-        let store = planted.store();
+        let folder = StoreFolder::new();
+        let store = folder.store();
         let (machine, path) = (calibration().machine, store.file(&calibration().machine));
         store.prepare().unwrap();
         let old = calibration().document().to_string().replace("calibration/1", "calibration/0");
@@ -222,7 +222,7 @@ mod tests {
         fs::create_dir(&path).unwrap();
         assert!(store.read(&machine).is_err());
         assert!(store.save(&calibration()).is_err());
-        assert_eq!(fs::read_dir(planted.0.join("state/assay")).unwrap().count(), 1);
+        assert_eq!(fs::read_dir(folder.0.join("state/assay")).unwrap().count(), 1);
     }
 
     #[test]
@@ -244,10 +244,10 @@ mod tests {
 
     #[test]
     fn uncreatable_state_folder_is_reported() {
-        let planted = Planted::new();
-        fs::write(planted.0.join("state"), "a file").unwrap();
-        assert!(planted.store().prepare().is_err());
-        assert!(planted.store().save(&calibration()).is_err());
-        assert!(planted.store().read(&calibration().machine).is_err());
+        let folder = StoreFolder::new();
+        fs::write(folder.0.join("state"), "a file").unwrap();
+        assert!(folder.store().prepare().is_err());
+        assert!(folder.store().save(&calibration()).is_err());
+        assert!(folder.store().read(&calibration().machine).is_err());
     }
 }

@@ -5,7 +5,7 @@ use super::conditions::plan_lines;
 /// Returns the first line that determines the work and differs between the printed plans of two
 /// experiments, such as `think of [read] = 1ms`; `None` for a line that one of them does not have.
 ///
-/// The text of an experiment has its plans one after the other, with an empty line before each. If
+/// The text of an experiment has its plans one after the other, with an empty line between them. If
 /// one experiment has more plans than the other, and the common plans do not differ, the result is
 /// the number of plans of each experiment, as in `plans = 2`.
 pub fn differing_work(first: &str, second: &str) -> Option<[Option<String>; 2]> {
@@ -18,8 +18,8 @@ pub fn differing_work(first: &str, second: &str) -> Option<[Option<String>; 2]> 
     });
     let numbers = both.map(|plans| plans.len());
     line.or_else(|| {
-        let is_other = numbers[0] != numbers[1];
-        is_other.then(|| numbers.map(|number| Some(format!("plans = {number}"))))
+        let has_other_count = numbers[0] != numbers[1];
+        has_other_count.then(|| numbers.map(|number| Some(format!("plans = {number}"))))
     })
 }
 

@@ -61,10 +61,11 @@ pub(super) fn read_back(arm: &Arm, server: InspectedServer<'_>) -> Result<bool, 
     Ok(is_confirmed)
 }
 
-/// Returns the first statement of an arm whose settings are all in effect on a server before the
-/// arm's statements are executed: an earlier run has left the settings, or the statements change
-/// nothing. `None` if a setting is not in effect, or if the statements also change something that
-/// is not read back.
+/// Returns the first statement of an arm if all settings of the arm's statements are in effect on a
+/// server before the statements are executed: an earlier run has left the settings, or the
+/// statements change nothing. `None` if one of [`MAX_READINGS`] readings shows a setting that is
+/// not in effect, if the statements also change something that is not read back, or if the user
+/// ends the experiment.
 ///
 /// # Errors
 /// The server does not answer.
@@ -187,7 +188,8 @@ fn is_same_number(name: &str, (declared, stored): (f64, f64), rounding: f64) -> 
     (is_same || !is_chosen).then_some(is_same)
 }
 
-/// Converts a number with a unit, such as `64MB`, to a different unit, such as `8kB`.
+/// Converts a number with a unit, such as `64MB`, to a different unit, such as `8kB`. A number
+/// without a unit is already in the other unit.
 fn quantity(text: &str, unit: &str) -> Option<f64> {
     let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+');
     let end = text.find(|c: char| !is_of_number(c)).unwrap_or(text.len());
@@ -236,7 +238,7 @@ fn compare_in_mysql(setting: &ServerSetting, row: &[String]) -> Reading {
     let equal = match (number(declared), number(effective)) {
         _ if declared.eq_ignore_ascii_case(effective) => Some(true),
         (Some(one), Some(other)) => Some((one - other).abs() <= 1e-9 * other.abs()),
-        // A list of words, or a word that the server reports as a number.
+        // A list of words, or a word on one side and a number on the other.
         _ => None,
     };
     to_reading(equal, effective, None)

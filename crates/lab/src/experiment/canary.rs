@@ -19,7 +19,7 @@ const MIN_WINDOW: Nanos = Nanos::from_millis(50);
 /// Longest warm-up of a canary.
 const MAX_WARM_UP: Nanos = Nanos::from_millis(200);
 
-/// Ratio of a run's length to the maximum length of its canary's window.
+/// Ratio of a run's length to its canary's window, unless the window reaches one of its limits.
 const RUN_DIVISOR: u64 = 10;
 
 /// Returns the duration of a run's canary, given the length of the run if it has one.

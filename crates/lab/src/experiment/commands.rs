@@ -52,7 +52,8 @@ pub(super) struct Commands {
 }
 
 impl Commands {
-    /// Creates the commands of an experiment, which run in `folder` and end with `stop`.
+    /// Creates the commands of an experiment. They run in `folder`; a stop request of `stop` ends
+    /// them.
     pub(super) fn new(folder: PathBuf, stop: Stop) -> Commands {
         Commands { programs: Programs::new(folder, Arc::default()), limit: TIME_LIMIT, stop }
     }

@@ -156,12 +156,12 @@ const CONFIGURATION_SUMMARY: &str = "configuration";
 /// Maximum number of settings in a summary.
 const MAX_SUMMARISED: usize = 6;
 
-/// Prefix of the keys of settings that statements before the runs set.
+/// Prefix of the keys of the settings that are set by statements before the runs.
 const BEFORE_PREFIX: &str = "before.";
 
-/// Returns the keys of declared differences. A declared URL also declares the options in which the
-/// URLs of two arms differ; a declared statement before the runs also declares the settings that it
-/// sets.
+/// Returns the keys of declared differences. Declared URLs also declare the options in which they
+/// differ from each other; a single declared URL declares all of its options. A declared statement
+/// before the runs also declares the settings that it sets.
 pub fn declared_keys(differences: &[(String, String)]) -> Vec<String> {
     let of_urls = differences.iter().filter(|(key, _)| key == URL_KEY);
     let targets: Vec<Target> = of_urls.filter_map(|(_, url)| Target::parse(url).ok()).collect();
@@ -199,9 +199,9 @@ pub(super) fn arm_differences(
     found
 }
 
-/// Returns the first pair of runs with a restart of the server between them; `None` if there is
-/// none. The result is also `None` if the two runs of every pair had different starts: the arms
-/// then have separate servers, or restart the server before every run.
+/// Returns a difference for the first pair of runs between which the server was restarted; `None`
+/// if there is no such pair. The result is also `None` if the two runs of every pair had different
+/// starts: the arms then have separate servers, or restart the server before every run.
 fn restart_within_a_pair(
     arm: ArmId,
     baseline: &[&RunFacts<'_>],
@@ -416,7 +416,8 @@ fn differing_facts(a: &RunFacts<'_>, b: &RunFacts<'_>) -> Vec<DifferingFact> {
         Some(DifferingFact { kind, name: one.name, values })
     });
     let mut found: Vec<DifferingFact> = of_environment.collect();
-    // The other settings that both servers report; no rule applies to them.
+    // `differences` skips most settings of the servers. If both servers report a setting, its
+    // values must be equal.
     for (name, value) in a.facts.iter().filter(|(_, value)| value != UNKNOWN) {
         let Some(kind) = kind_of(name).filter(|_| Rule::of(name) == Rule::Exact) else { continue };
         let Some(other) = known(b.facts, name).filter(|other| *other != value) else { continue };
@@ -430,8 +431,8 @@ fn differing_facts(a: &RunFacts<'_>, b: &RunFacts<'_>) -> Vec<DifferingFact> {
     found
 }
 
-/// Returns the kind of a fact; `None` for facts that do not affect a result, or that name missing
-/// observations.
+/// Returns the kind of a fact; `None` for facts that do not affect a result, or that are remarks
+/// about observations and loads.
 fn kind_of(name: &str) -> Option<DifferenceKind> {
     let is_remark = name.starts_with(OBSERVE) || name.starts_with(generator::INSERTS);
     if is_remark || Rule::of(name) == Rule::Ignored {
@@ -507,8 +508,9 @@ fn possible_cause(one: &DifferingFact, keys: &[String]) -> Option<String> {
     keys.iter().find(may_cause).cloned()
 }
 
-/// Returns true for the keys of programs around the runs; unlike statements, a program can restart
-/// a server.
+/// Returns true for the keys of programs around the runs, which may restart a server. Statements
+/// rarely can (`restart` of MySQL 8, `shutdown`): if they counted as a cause, a crash would be
+/// attributed to statements that have nothing to do with it.
 fn may_restart(key: &str) -> bool {
     surrounds_runs(key) && key.ends_with("-command")
 }
@@ -518,8 +520,8 @@ fn surrounds_runs(key: &str) -> bool {
     key.starts_with("before") || key.starts_with("after")
 }
 
-/// Removes differences that repeat others: the summary of durability, the list of changed settings,
-/// and sizes in a second unit.
+/// Removes differences that repeat others: the summary of durability, settings with a prefix that
+/// are also reported without it, and sizes in a second unit.
 fn without_summaries(found: &[UndeclaredDifference]) -> Vec<UndeclaredDifference> {
     let is_repeated = |one: &UndeclaredDifference| {
         let same = |test: &dyn Fn(&UndeclaredDifference) -> bool| {
@@ -560,7 +562,8 @@ mod tests {
         reported(&arm_differences(PLAIN, OTHER, &runs, &keys))
     }
 
-    /// The settings of such a target would count as remarks, or as facts about the machine.
+    /// If a target had one of these names, its settings would count as remarks, or as facts about
+    /// the machine.
     #[test]
     fn no_target_is_called_like_the_facts_about_the_environment() {
         use record::environment::{ASSAY, CALIBRATION, GENERATOR};
@@ -930,8 +933,8 @@ mod tests {
         assert_eq!(found(grown, ["1300", "1600", "1900"], ["x", "y"]), first);
         assert_eq!(found(["1000", "2000", "3000"], ["1300", "1400", "1500"], ["x", "y"]), first);
         assert_eq!(found(grown, ["1010", "2000", "3000"], ["x", "y"]), none);
-        // If both arms use the same server, or the server is unknown, the first run of one arm
-        // changes the data that the other arm finds.
+        // If both arms use the same server, the first run of one arm changes the data that the
+        // other arm finds. If a server is unknown, this is possible.
         assert_eq!(found(grown, ["1300", "1200", "1900"], ["x", "x"]), none);
         assert_eq!(found(grown, ["1300", "1200", "1900"], ["unknown", "y"]), none);
         // The server freed space after the first run.

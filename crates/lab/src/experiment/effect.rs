@@ -25,9 +25,9 @@ use crate::run::Order;
 const TLS: &str = "tls";
 
 /// The setting in which a server reports the version of TLS on its connection.
-const SERVER_VERSION: &str = "ssl_version";
+const SERVER_TLS_VERSION: &str = "ssl_version";
 
-/// The values of [`SERVER_VERSION`] on a connection without TLS: in PostgreSQL, and in MySQL.
+/// The values of [`SERVER_TLS_VERSION`] on a connection without TLS: in PostgreSQL, and in MySQL.
 const UNENCRYPTED_VALUES: [&str; 2] = ["empty", "''"];
 
 /// Prefix of the value of the fact [`SERVER`] for SQLite.
@@ -170,10 +170,11 @@ fn is_option_confirmed(name: &str, facts: &[(String, String)]) -> bool {
 
 fn terminated_tls(facts: &[(String, String)]) -> Option<TerminatedTls> {
     let client = known(facts, CLIENT_TLS_VERSION).filter(|version| *version != NONE)?;
-    let server = known(facts, SERVER_VERSION).filter(|value| UNENCRYPTED_VALUES.contains(value))?;
+    let server =
+        known(facts, SERVER_TLS_VERSION).filter(|value| UNENCRYPTED_VALUES.contains(value))?;
     Some(TerminatedTls {
         client: client.to_owned(),
-        fact: SERVER_VERSION,
+        fact: SERVER_TLS_VERSION,
         server: server.to_owned(),
     })
 }
@@ -230,7 +231,7 @@ mod tests {
         let reported = [
             (CLIENT_TLS_VERSION, client),
             (CLIENT_TLS_CIPHER, "TLS_AES_128_GCM_SHA256"),
-            (SERVER_VERSION, server),
+            (SERVER_TLS_VERSION, server),
         ];
         check_difference(&difference, &facts(&reported))
     }
@@ -257,7 +258,7 @@ mod tests {
     fn unknown_connection_is_not_in_effect() {
         let difference = Difference::Option { name: TLS.to_owned(), value: "off".to_owned() };
         let unknown =
-            check_difference(&difference, &facts(&[(SERVER_VERSION, "TLSv1.3")])).unwrap_err();
+            check_difference(&difference, &facts(&[(SERVER_TLS_VERSION, "TLSv1.3")])).unwrap_err();
         assert_eq!(unknown.found, ContradictingState::UnknownEncryption);
     }
 
@@ -273,7 +274,7 @@ mod tests {
     #[test]
     fn tls_terminated_before_the_server_is_reported() {
         let ended = |client, server| {
-            effect_of(&[], &facts(&[(CLIENT_TLS_VERSION, client), (SERVER_VERSION, server)]))
+            effect_of(&[], &facts(&[(CLIENT_TLS_VERSION, client), (SERVER_TLS_VERSION, server)]))
                 .terminated_tls
         };
         let expected = |server: &str| TerminatedTls {

@@ -16,7 +16,8 @@ use crate::stage::OpenError;
 /// The error that ended an experiment without an answer.
 #[derive(Debug)]
 pub struct ExperimentError {
-    /// The heading of the arm whose run failed, with its point in a sweep; `None` if no run failed.
+    /// The heading of the arm with which the error occurred, with its point in a sweep; `None` if
+    /// the error concerns no single arm.
     pub arm: Option<String>,
     /// The index of the round in which the error occurred, from 0; `None` outside of the rounds.
     pub round: Option<u32>,
@@ -73,7 +74,8 @@ pub enum Problem {
     NotInEffect(NotInEffect),
     /// A private server does not start with the settings of an arm.
     Settings {
-        /// The settings that the arm changes: `server.fsync = off`.
+        /// The settings that the arm changes, such as `server.fsync = off`; empty if there are
+        /// none.
         settings: String,
         /// The reason, in the words of the server.
         problem: testbed::Problem,
@@ -192,8 +194,11 @@ pub enum ContradictingState {
     },
     /// The client's connection is not encrypted.
     NotEncrypted,
-    /// The settings of the arm are also in effect in the runs of the baseline.
-    SameInBaseline,
+    /// The settings of the arm are already in effect before a run of another arm.
+    SameInOtherArm {
+        /// The other arm, as in messages.
+        other: String,
+    },
     /// The server uses a different value of a setting.
     OtherSetting {
         /// The product of the server, as the server reports it.
@@ -246,8 +251,9 @@ impl fmt::Display for ContradictingState {
             ContradictingState::NotEncrypted => {
                 f.write_str("the client's connection is not encrypted")
             }
-            ContradictingState::SameInBaseline => f.write_str(
-                "the server has the same value before a run of the baseline; `after` must undo it",
+            ContradictingState::SameInOtherArm { other } => write!(
+                f,
+                "the server has the same value before a run of {other}; `after` must undo it"
             ),
             ContradictingState::OtherSetting { server, effective, origin: None } => {
                 write!(f, "{server} uses `{effective}` instead")
@@ -324,7 +330,10 @@ impl ExperimentError {
     pub(super) fn of_statement(self, key: StatementKey) -> ExperimentError {
         let problem = match *self.problem {
             Problem::Run(Error::Failed(RunFailure::Statement { place, error })) => {
-                Problem::Statement { key, number: place.statement.unwrap_or_default(), error }
+                match place.statement {
+                    Some(number) => Problem::Statement { key, number, error },
+                    None => Problem::Run(Error::Failed(RunFailure::Statement { place, error })),
+                }
             }
             other => other,
         };
@@ -358,7 +367,7 @@ impl ExperimentError {
 }
 
 impl Problem {
-    /// Returns true if the target answered at first, but not later.
+    /// Returns true if the target does not answer, or was lost during a run.
     fn is_loss(&self) -> bool {
         matches!(self, Problem::Unreachable(_) | Problem::Lost { .. })
     }
@@ -543,6 +552,9 @@ pub(super) fn first_line_without(text: &str, other: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use base::{Code, Span};
+    use engine::Location;
+
     use super::*;
 
     #[test]
@@ -570,6 +582,29 @@ mod tests {
         check("command", command, options);
         // A record of an earlier version lacks the fact.
         check("assay", ["", "0.1.0"], "another version of assay made its runs");
+    }
+
+    #[test]
+    fn statement_has_its_number_if_one_failed() {
+        let message = |statement| {
+            let (section, span) = ("load t".to_owned(), Span::default());
+            let place = Location { section, statement, span, script: None };
+            let error = driver::Error::new(Class::Statement, Code::new("42P01"), "no table");
+            let failure = Error::Failed(RunFailure::Statement { place, error });
+            let error = ExperimentError::from(Problem::Run(failure));
+            error.of_statement(StatementKey::Before).to_string()
+        };
+        assert_eq!(message(Some(2)), "the database rejects statement 2 of `before`");
+        assert!(message(None).contains("the rows of [load t]"), "{}", message(None));
+    }
+
+    #[test]
+    fn setting_that_is_still_in_effect_is_reported_with_the_other_arm() {
+        let found = ContradictingState::SameInOtherArm { other: "[arm plain]".to_owned() };
+        let (key, value) = ("before".to_owned(), "set global x = 1".to_owned());
+        let expected = "`before = set global x = 1` is not in effect: the server has the same \
+                        value before a run of [arm plain]; `after` must undo it";
+        assert_eq!(NotInEffect { key, value, found }.to_string(), expected);
     }
 
     #[test]

@@ -112,7 +112,8 @@ pub enum ExperimentEvent<'a> {
     LookTaken {
         /// Number of pairs that were evaluated.
         pairs: u32,
-        /// True if every bet is decided.
+        /// True if every declared metric that can be compared is decided, so that the experiment
+        /// needs no further pairs.
         is_decided: bool,
     },
 }

@@ -79,7 +79,8 @@ impl Execution<'_> {
             None => self.schedule.round(0, 0)[0].seed,
         };
         if !self.undo_leftovers() {
-            // If all runs are recorded, the experiment would become complete with its changes.
+            // If all runs are recorded, the experiment would otherwise become complete, and its
+            // changes would never be undone.
             return Ok(ExperimentEnd::Interrupted);
         }
         let end = self.servers.prepare(first).and_then(|()| match self.search.take() {
@@ -115,7 +116,7 @@ impl Execution<'_> {
         }
     }
 
-    /// Evaluates the given number of pairs, counted from the first. A sweep ends after its planned
+    /// Evaluates the first `pairs` pairs and records the look. A sweep ends after its planned
     /// rounds, whatever their results.
     fn look(&mut self, pairs: u32) -> Result<(), ExperimentError> {
         let is_sweep = self.experiment().sweep.is_some();

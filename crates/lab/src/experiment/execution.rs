@@ -14,7 +14,7 @@ use super::design::design;
 use super::effect;
 use super::error::{ExperimentError, Problem};
 use super::event::{ExperimentEvent, ExperimentListener};
-use super::experiment_servers::{ExperimentServers, with_causes};
+use super::experiment_servers::{ExperimentServers, with_cause};
 use super::finished_runs::FinishedRuns;
 use super::notes;
 use super::order::ExperimentOrder;
@@ -28,7 +28,8 @@ use crate::run::RunResult;
 /// The end of an experiment that left a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExperimentEnd {
-    /// The runs that all planned looks need have been executed.
+    /// A look decided the experiment, all planned looks were taken, or the capacity search has
+    /// ended.
     Complete,
     /// The user interrupted the experiment; it can be resumed.
     Interrupted,
@@ -58,8 +59,8 @@ pub(super) struct Execution<'a> {
     pub(super) answer: Option<String>,
     /// The number of leading rounds that are complete and cannot be repeated any more.
     pub(super) judged: u32,
-    /// The resumption of the experiment, until the experiment adds something to the record; then
-    /// `None`.
+    /// The resumption of the experiment; `None` for a new experiment, and once the resumed
+    /// experiment has added something to the record.
     resumption: Option<Resumption>,
     /// True if statements or programs before a run, perhaps one of an earlier process, may have
     /// changed something that has not been undone.
@@ -147,9 +148,9 @@ impl<'a> Execution<'a> {
         self.record.add_note(at, &notes::resumption(runs))
     }
 
-    /// Records that an error ended this process. If a resumed experiment has added nothing to the
-    /// record, the record is left as it was, except that changes before a run may have to be
-    /// undone.
+    /// Records that an error ended the experiment. If a resumed experiment has added nothing to the
+    /// record, the record is left as it was, except for the fact that changes before a run must
+    /// still be undone.
     pub(super) fn record_failure(&mut self) {
         let facts = match self.resumption.take() {
             Some(resumption) => resumption.facts,
@@ -209,10 +210,10 @@ impl<'a> Execution<'a> {
         self.servers.order.experiment
     }
 
-    /// Takes over the runs of an interrupted experiment, and returns the abandoned ones: the runs
-    /// of an incomplete round, whose partners in the pairs would be measured on other servers. If
-    /// all servers are simulated, no run is abandoned, because simulated servers are the same in
-    /// every process.
+    /// Removes the temporary records of an earlier process, takes over the runs of an interrupted
+    /// experiment, and returns the abandoned ones: the runs of an incomplete round, whose partners
+    /// in the pairs would be measured on other servers. If all servers are simulated, no run is
+    /// abandoned, because simulated servers are the same in every process.
     fn restore_runs(&mut self, content: &ExperimentContent) -> Result<Vec<u32>, ExperimentError> {
         for own in [self.servers.run_record_path(), self.servers.auxiliary_path()]
             .into_iter()
@@ -251,9 +252,10 @@ impl<'a> Execution<'a> {
         Ok(abandoned)
     }
 
-    /// Executes a run of an arm at a point with the statements before and after it. If the user
-    /// interrupts the statements after it, the experiment is interrupted, even if its last run is
-    /// recorded: a complete experiment cannot be continued, so the change would never be undone.
+    /// Executes a run of an arm at a point with the statements and programs before and after the
+    /// run. If the user interrupts those after the run, the experiment is interrupted, even if its
+    /// last run is recorded: a complete experiment cannot be continued, so the changes before the
+    /// run would never be undone.
     pub(super) fn run_with_hooks(
         &mut self,
         id: ArmPointId,
@@ -277,7 +279,7 @@ impl<'a> Execution<'a> {
         match (made, after.result) {
             (Ok(RunEnd::Done), Err(error)) => Err(error),
             (made, Err(error)) => {
-                self.warn(&with_causes(&error));
+                self.warn(&with_cause(&error));
                 made
             }
             (Ok(RunEnd::Done), Ok(())) if was_interrupted => Ok(RunEnd::Interrupted),
@@ -285,7 +287,8 @@ impl<'a> Execution<'a> {
         }
     }
 
-    /// Returns a run. If the user has interrupted it, removes its record and returns `None`.
+    /// Returns the result of a run. If the user has interrupted the run, removes its record and
+    /// returns `None`.
     pub(super) fn discard_if_interrupted(
         &self,
         done: RunResult,

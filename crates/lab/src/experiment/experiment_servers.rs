@@ -167,7 +167,7 @@ impl<'a> ExperimentServers<'a> {
     /// Connects to every host of every arm. Without this check, an unreachable server would be
     /// noticed only after the tables of another server have been filled.
     fn connect_to_hosts(&self) -> Result<(), ExperimentError> {
-        for id in self.servers.arms_with_own_hosts() {
+        for id in self.servers.arms_with_own_endpoint() {
             if self.is_interrupted() {
                 break;
             }
@@ -180,8 +180,8 @@ impl<'a> ExperimentServers<'a> {
         Ok(())
     }
 
-    /// Tries the settings of every arm, connects to every server, fills its tables, and lets it
-    /// settle. `first` is the seed of the first run.
+    /// Tries the settings of every arm and connects to every server. Then fills the tables of each
+    /// server and lets the server settle. `first` is the seed of the first run.
     pub(super) fn prepare(&mut self, first: Seed) -> Result<(), ExperimentError> {
         self.try_settings()?;
         self.connect_to_hosts()?;
@@ -261,8 +261,9 @@ impl<'a> ExperimentServers<'a> {
         verified.map(drop).map_err(|error| error.of_rows(after))
     }
 
-    /// Runs `[teardown]` on every server on which `[setup]` was run, and returns a sentence for
-    /// each failure.
+    /// Runs `[teardown]` for all data that `[setup]` has created and that `[teardown]` has not
+    /// removed, and returns a sentence for each failure. The data of a `[setup]` that failed before
+    /// the loads are left, because they may belong to another user.
     pub(super) fn tear_down(&self) -> Vec<String> {
         let mut failures = Vec::new();
         for id in self.set_up.values().copied() {
@@ -275,7 +276,7 @@ impl<'a> ExperimentServers<'a> {
             });
             match torn_down {
                 Ok(done) => failures.extend(done.failures.into_iter().map(|it| it.sentence)),
-                Err(error) => failures.push(with_causes(&error)),
+                Err(error) => failures.push(with_cause(&error)),
             }
         }
         failures
@@ -330,8 +331,10 @@ impl<'a> ExperimentServers<'a> {
         self.order.stop.is_requested()
     }
 
-    /// Runs the setup, loads and teardown that are left in an arm's plan after `change` has been
-    /// applied to it, without jobs. The record is temporary and is removed.
+    /// Runs setup, loads or teardown of an arm outside of the runs, after `change` has adapted the
+    /// order. By default, the teardown runs without the loads. If `change` sets `prepare` to
+    /// `Fresh` or `Verify`, the tables are filled or counted, and the teardown is left out. The
+    /// record is temporary and is removed.
     fn run_auxiliary(
         &self,
         id: ArmPointId,
@@ -465,8 +468,8 @@ impl<'a> ExperimentServers<'a> {
         }
     }
 
-    /// Runs the jobs of an order on the server of an arm. `begin` can change the order just before
-    /// the start.
+    /// Runs the jobs of an order on the server of an arm, after checking the settings of the server
+    /// and measuring the canary. `begin` can change the order just before the start.
     pub(super) fn measure_order(
         &self,
         id: ArmPointId,
@@ -529,23 +532,23 @@ impl<'a> ExperimentServers<'a> {
         read.map_err(|problem| ExperimentError::of(arm, problem))
     }
 
-    /// Checks the server before a run of a baseline without differences.
+    /// Checks the server before a run of an arm without differences, usually the baseline.
     ///
     /// # Errors
     /// The settings of another arm are in effect on the server, so both arms would be the same.
     fn refuse_leftovers(&self, id: ArmPointId) -> Result<(), ExperimentError> {
         let experiment = &self.order.experiment;
-        let baseline = self.arm_point(id);
+        let plain = self.arm_point(id);
         // The arm as it is in the file, without the difference that all arms have at this point of
         // a sweep.
         let of_file = |arm: &Arm| experiment.arms.iter().find(|one| one.name == arm.name);
-        let is_plain = of_file(baseline).is_some_and(|arm| arm.differences.is_empty());
-        if baseline.is_simulated() || !is_plain {
+        let is_plain = of_file(plain).is_some_and(|arm| arm.differences.is_empty());
+        if plain.is_simulated() || !is_plain {
             return Ok(());
         }
         for (index, arm) in experiment.arm_points().iter().enumerate() {
             let is_here = self.servers.data_of(ArmPointId(index)) == self.servers.data_of(id);
-            let is_same_point = arm.point == baseline.point;
+            let is_same_point = arm.point == plain.point;
             if !is_here || !is_same_point || !of_file(arm).is_some_and(Arm::has_only_statements) {
                 continue;
             }
@@ -553,7 +556,7 @@ impl<'a> ExperimentServers<'a> {
             let found = found.map_err(|problem| ExperimentError::of(arm, problem))?;
             if let Some(value) = found {
                 let key = StatementKey::Before.name().to_owned();
-                let found = ContradictingState::SameInBaseline;
+                let found = ContradictingState::SameInOtherArm { other: plain.heading() };
                 let problem = Problem::NotInEffect(NotInEffect { key, value, found });
                 return Err(ExperimentError::of(arm, problem));
             }
@@ -611,8 +614,8 @@ fn with_results(excerpts: Vec<Excerpt>) -> (Vec<ExampleResult>, Vec<Excerpt>) {
     (executed.collect(), tables)
 }
 
-/// Returns an error with its causes, as a sentence.
-pub(super) fn with_causes(error: &ExperimentError) -> String {
+/// Returns an error with its direct cause, as a sentence.
+pub(super) fn with_cause(error: &ExperimentError) -> String {
     match std::error::Error::source(error) {
         Some(cause) => format!("{error}: {cause}"),
         None => error.to_string(),

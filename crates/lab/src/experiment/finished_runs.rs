@@ -34,8 +34,8 @@ impl FinishedRuns {
         self.0.push(FinishedRun::new(row, figures));
     }
 
-    /// Adds a run of a repeated round. The settings in the run's record tell its server, because
-    /// later rounds must be measured on the same server.
+    /// Adds a run of a repeated round. `settings` are those in the record of the run; they show its
+    /// server, which must also be the server of later rounds.
     pub(super) fn push_repeated(&mut self, row: RunRow, settings: &[(String, String)]) {
         let server = known(settings, SERVER).map(str::to_owned);
         self.0.push(FinishedRun { row, figures: None, server });

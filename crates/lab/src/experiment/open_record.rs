@@ -1,4 +1,4 @@
-//! The file of an experiment's record: it is created, continued, or removed if it contains no run
+//! Creation and continuation of the record of an experiment, and its removal if it contains no run
 //! and nothing to undo.
 
 use std::path::Path;
@@ -9,7 +9,7 @@ use record::InputFile;
 use workload::question::StatementKey;
 
 use super::error::{ExperimentError, Problem};
-use super::experiment_servers::with_causes;
+use super::experiment_servers::with_cause;
 use super::order::ExperimentOrder;
 use super::recorded::{COUNTERBALANCED, INTERRUPTED, LEFTOVERS, RUNNING, STATE};
 use crate::evidence::YES;
@@ -31,7 +31,7 @@ pub(super) fn open_record(
     Ok((record, content))
 }
 
-/// Checks that the interrupted record belongs to this experiment.
+/// Checks that the experiment of the record can be continued, and that it is this experiment.
 fn check(order: &ExperimentOrder<'_>, content: &ExperimentContent) -> Result<(), ExperimentError> {
     match content.fact(STATE) {
         Some("complete") => return Err(Problem::AlreadyComplete.into()),
@@ -52,8 +52,8 @@ fn check(order: &ExperimentOrder<'_>, content: &ExperimentContent) -> Result<(),
     Ok(())
 }
 
-/// Returns the first file that has changed, was added, or is no longer read. A record without files
-/// was written by a version that did not record them.
+/// Returns a problem for the first file that has changed, was added, or is no longer read. A record
+/// without files is not checked: it was written by a version that did not record them.
 fn changed_file(before: &[InputFile], now: &[InputFile]) -> Option<Problem> {
     if before.is_empty() {
         return None;
@@ -112,7 +112,7 @@ fn explain(order: &ExperimentOrder<'_>, error: &ExperimentError) {
     // The error is printed in any case.
     let Ok((mut record, _)) = ExperimentWriter::resume(order.record) else { return };
     let _ = record.set_facts(&[(STATE, INTERRUPTED.to_owned())]);
-    let sentence = order.experiment.secrets().hide(&with_causes(error));
+    let sentence = order.experiment.secrets().hide(&with_cause(error));
     let _ = record.add_note(WallTime::now(), &sentence);
 }
 

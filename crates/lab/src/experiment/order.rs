@@ -35,8 +35,8 @@ pub struct ExperimentOrder<'a> {
 
 /// A source of the [`Order`] of each run.
 ///
-/// The plan in an order has the seed of the run's schedule and values. The experiment replaces the
-/// `record` and `stop` of the order.
+/// The plan in an order has the seed of the run's schedule and values. The experiment replaces
+/// `record` and `stop` of the order, and everything about the preparation of the data.
 pub trait RunMaker {
     /// Returns the parameters of a run of an arm; `seed` is the seed of the run's schedule and
     /// values. Returns `None` if the files of the workload have changed and no longer give a plan.

@@ -24,18 +24,18 @@ pub struct ExperimentResults {
     /// The looks that were taken.
     pub looks: Vec<Look>,
     /// The steps of a search for saturation with their figures, in the order in which they were
-    /// executed. They belong to no arm.
+    /// executed. They are runs of the baseline, but are not part of its results.
     pub steps: Vec<RecordedRun>,
-    /// The runs that are not such steps, with their figures, in the order in which they were
-    /// executed.
+    /// All runs except the steps of a search for saturation, with their figures, in the order in
+    /// which they were executed.
     pub runs: Vec<RecordedRun>,
     /// The comparison; `None` before the first look.
     pub comparison: Option<Comparison>,
     /// Changes of the machine's speed during the experiment.
     pub machine: Vec<MachineChange>,
-    /// The validity of each arm, from the verdicts on its runs.
+    /// The validity of each arm, from the verdicts on all of its runs that were not abandoned.
     pub validity: Vec<ArmValidity>,
-    /// The SLOs of each arm with their results.
+    /// The SLOs of each arm with their results in the runs that count.
     pub slos: Vec<Vec<ArmSlo>>,
     /// The plan of the first run of the baseline that counts, or of its first run if no run counts;
     /// `None` before the first run. The steps of a search for saturation are ignored, because their
@@ -139,7 +139,10 @@ impl ExperimentResults {
         self.undeclared_differences_at(None, baseline, arm, keys)
     }
 
-    /// Returns the undeclared differences between the runs at a point of a sweep.
+    /// Returns the undeclared differences as [`undeclared_differences`] does, but only between the
+    /// runs at one point of a sweep. `None` stands for the runs without a point.
+    ///
+    /// [`undeclared_differences`]: ExperimentResults::undeclared_differences
     pub(super) fn undeclared_differences_at(
         &self,
         point: Option<&String>,
@@ -173,7 +176,7 @@ impl ExperimentResults {
         first.map(|run| effect::effect_of(keys, &run.figures.facts)).unwrap_or_default()
     }
 
-    /// Returns true if runs of two arms have reached the same database of one server.
+    /// Returns true if a run of each arm has reached the same database of the same server.
     pub fn shares_server(&self, baseline: ArmId, arm: ArmId) -> bool {
         let of = |wanted: ArmId| {
             let own = self.runs.iter().filter(move |run| run.arm == wanted);
@@ -252,7 +255,7 @@ pub(super) fn mark_invalid_incomparable(comparison: &mut Comparison, runs: &[&Re
     declared.for_each(|change| change.refuse(NotCompared::InvalidRuns));
 }
 
-/// Returns the names of the arms.
+/// Returns the name of each arm once, in order. The points of an arm must be adjacent.
 fn arms_of(arm_points: &[ArmPointOutline]) -> Vec<&str> {
     let mut names: Vec<&str> = arm_points.iter().map(|arm_point| arm_point.arm.as_str()).collect();
     names.dedup();

@@ -18,10 +18,11 @@ use workload::question::{CpuOwner, SaturateQuestion};
 
 use super::results::ExperimentResults;
 
-/// The option of a private server's URL that puts a pooler in front of it.
+/// The option in the URL of a private server that puts a pooler in front of this server.
 const VIA: &str = "via";
 
-/// Returns the recorded steps in their order; `runs` has figures for the steps that count.
+/// Returns the recorded steps in their order. `runs` are runs of the record in order; those that
+/// are not steps are ignored. Each step that counts must come with its figures.
 ///
 /// # Errors
 /// A run is not a step of this search: the record at `path` is damaged.

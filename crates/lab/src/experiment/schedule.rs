@@ -4,12 +4,12 @@ use base::{Seed, Stream};
 
 use crate::target::SimulatedRun;
 
-/// The plan of the runs of an experiment: a pure function of its seed.
+/// The order and the seeds of the runs of an experiment: a pure function of these fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Schedule {
     /// Number of runs in a round.
     pub runs: usize,
-    /// Seed of the experiment, from the workload file.
+    /// Seed of the experiment: the seed of the plan of its first arm.
     pub seed: Seed,
     /// True if every second round has the reverse order of the round before it.
     pub is_counterbalanced: bool,
@@ -99,7 +99,8 @@ impl Schedule {
         order
     }
 
-    /// Returns a seed of 32 bits, which is easy to type.
+    /// Returns the draw with this number from the stream named `place`: a seed of 32 bits, which is
+    /// easy to type.
     fn draw_seed(&self, place: &str, number: u64) -> Seed {
         Seed(Stream::new(self.seed, "experiment", place).draw(number).bits() >> 32)
     }

@@ -37,7 +37,8 @@ const DRAIN_FACT: &str = "search-drain-ns";
 /// Name of the fact with the calibrated ceiling of the generator, in requests per second.
 const CEILING_FACT: &str = "search-ceiling-per-s";
 
-/// Name of the fact with the version of the search method; the first version recorded none.
+/// Name of the fact with the version of the search method. The first version did not record this
+/// fact.
 const METHOD_FACT: &str = "search-method";
 
 /// Name of the fact with the answer of a search that has ended.
@@ -91,7 +92,7 @@ pub fn search_facts(order: &CapacityOrder) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// The parameters of a search that are not in the experiment file.
+/// The parameters of a search that its [`CapacityQuestion`] does not contain.
 struct SearchParameters {
     seed: Seed,
     warmup: Nanos,
@@ -99,8 +100,8 @@ struct SearchParameters {
     ceiling_per_s: Option<f64>,
 }
 
-fn order_of_question(question: &CapacityQuestion, surroundings: SearchParameters) -> CapacityOrder {
-    let SearchParameters { seed, warmup, drain, ceiling_per_s } = surroundings;
+fn order_of_question(question: &CapacityQuestion, parameters: SearchParameters) -> CapacityOrder {
+    let SearchParameters { seed, warmup, drain, ceiling_per_s } = parameters;
     CapacityOrder {
         conditions: question.conditions.clone(),
         vary: question.vary.clone(),
@@ -156,7 +157,7 @@ pub struct RecordedTrial {
     pub run: u32,
     /// The trial.
     pub trial: Trial,
-    /// The outcome of this trial, judged without the other trials; in a search of another version
+    /// The outcome of this trial, judged without the other trials; in a search by another version
     /// of the method, the outcome in the stored answer.
     pub outcome: TrialOutcome,
     /// The figures of the trial's run.
@@ -198,7 +199,11 @@ pub fn read_search(
     Ok(search)
 }
 
-/// Returns a search that has received its recorded trials.
+/// Reads the recorded trials of a search and computes the result from them, if the search has
+/// ended.
+///
+/// # Errors
+/// The record is damaged, or another version of the method executed the trials.
 pub(super) fn replay_search(
     path: &Path,
     order: CapacityOrder,
@@ -290,7 +295,8 @@ pub fn lacks_answer(content: &ExperimentContent) -> bool {
 }
 
 /// Returns true if another version of the search method executed the trials. This program can
-/// neither continue nor judge them. The record of a search that has not begun has no version yet.
+/// neither continue nor judge them. The record of a search that has not begun has neither a seed
+/// nor a version.
 fn is_of_another_search(content: &ExperimentContent) -> bool {
     let method = CapacityOrder::METHOD.to_string();
     content.fact(SEED_FACT).is_some() && content.fact(METHOD_FACT) != Some(&method)
@@ -305,7 +311,7 @@ pub(super) fn point_text(request: &TrialRequest) -> String {
     request.value.to_string()
 }
 
-/// Returns a trial from the record of its run.
+/// Reads a trial from the record of its run, and judges it without the other trials.
 pub(super) fn read_trial(
     order: &CapacityOrder,
     request: &TrialRequest,

@@ -62,7 +62,7 @@ struct OpenStage {
     target: Target,
     /// The first stage that uses the same server and data.
     data: StageId,
-    /// The private server, if it has one.
+    /// The private server that the stage uses, if it uses one.
     private: Option<PrivateId>,
 }
 
@@ -76,9 +76,9 @@ struct SharedServer {
 }
 
 impl Servers {
-    /// Starts the servers. `orders` has an [`Order`] for each arm; `varied` are the names of the
-    /// settings of private servers that arms change. The main target of a stage is opened only if
-    /// an arm on the stage uses it.
+    /// Starts the servers. `arms` are the arms or, in a sweep, the arms at each point; `orders` has
+    /// an [`Order`] for each of them. `varied` are the names of the settings of private servers
+    /// that arms change. The main target of a stage is opened only if an arm on the stage uses it.
     ///
     /// # Errors
     /// A server cannot be started, or a target cannot be opened; the arm is returned with the
@@ -138,22 +138,23 @@ impl Servers {
         &self.stages[self.of_arms[arm]]
     }
 
-    /// Returns one arm for each server and database, through which the data are prepared.
+    /// Returns one arm for each server and database. The data there are prepared through this arm.
     pub(super) fn arms_with_own_data(&self) -> Vec<ArmPointId> {
         let with_own = self.stages.iter().filter(|(stage, opened)| opened.data == *stage);
         let first = |(stage, _)| self.of_arms.iter().find(|(_, of)| **of == stage);
         with_own.filter_map(first).map(|(arm, _)| arm).collect()
     }
 
-    /// Returns one arm for each distinct list of hosts, in the order of the arms.
-    pub(super) fn arms_with_own_hosts(&self) -> Vec<ArmPointId> {
-        let hosts = |arm: ArmPointId| {
+    /// Returns one arm for each distinct endpoint (login, list of hosts and database, or file), in
+    /// the order of the arms.
+    pub(super) fn arms_with_own_endpoint(&self) -> Vec<ArmPointId> {
+        let endpoint = |arm: ArmPointId| {
             let target = &self.open_stage(arm).target;
             (target.kind, &target.endpoint)
         };
         let mut arms: Vec<ArmPointId> = Vec::new();
         for (arm, _) in self.of_arms.iter() {
-            if !arms.iter().any(|known| hosts(*known) == hosts(arm)) {
+            if !arms.iter().any(|known| endpoint(*known) == endpoint(arm)) {
                 arms.push(arm);
             }
         }
@@ -180,8 +181,8 @@ impl Servers {
         self.private[private].server.restart_with(settings)
     }
 
-    /// Returns the URL to connect to. If the target requests a private server, this is the server's
-    /// URL.
+    /// Returns the URL to connect to. If the target requests a private server, starts this server
+    /// unless it is running, and returns its URL and its index.
     fn server_url(
         &mut self,
         target: &Target,
@@ -249,7 +250,7 @@ fn with_mode(url: Target, mode: Option<&str>) -> Target {
 /// Returns true if two different targets reach one server with the same data.
 fn shares_data(one: &Target, other: &Target, varied: &[String]) -> bool {
     match one.endpoint {
-        Endpoint::Network { .. } => one.kind == other.kind && is_first_of(one, other),
+        Endpoint::Network { .. } => one.kind == other.kind && shares_first_host(one, other),
         Endpoint::File(_) => (one.kind, &one.endpoint) == (other.kind, &other.endpoint),
         Endpoint::Named(_) if one.kind == TargetKind::Testbed => {
             without_varied(one, varied) == without_varied(other, varied)
@@ -258,10 +259,10 @@ fn shares_data(one: &Target, other: &Target, varied: &[String]) -> bool {
     }
 }
 
-/// Returns true if two network targets have the same first host and the same database. The points
-/// of a sweep over the number of hosts have both in common, because each point uses the first hosts
-/// of the same list.
-fn is_first_of(one: &Target, other: &Target) -> bool {
+/// Returns true if the endpoints of two targets are equal except for the hosts after the first one.
+/// This holds for the points of a sweep over the number of hosts, because each point uses the first
+/// hosts of the same list.
+fn shares_first_host(one: &Target, other: &Target) -> bool {
     let first = |target: &Target| {
         let mut endpoint = target.endpoint.clone();
         if let Endpoint::Network { addresses, .. } = &mut endpoint {

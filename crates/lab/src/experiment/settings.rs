@@ -1,7 +1,8 @@
 //! Settings of private servers that arms change.
 //!
-//! The server itself reports the value of a setting and where it comes from, so this module need
-//! not interpret the spelling of a value (`64MB`, `65536kB`).
+//! The server itself reports the value of a setting and its origin. An origin on the command line
+//! shows that the declared value is in effect, in any spelling (`64MB`, `65536kB`). MariaDB and
+//! MySQL may replace a number by another one, so their numbers are compared as well.
 
 use engine::Stop;
 use record::environment::{SERVER, known};
@@ -57,8 +58,8 @@ pub(super) fn setting_of_option(name: &str) -> String {
     }
 }
 
-/// Reads back, from the server of an arm, the settings that the arm changes. The rest is not read
-/// if the user ends the experiment.
+/// Reads back, from the server of an arm, the settings that the arm changes. If the user ends the
+/// experiment, the remaining settings are not read.
 ///
 /// # Errors
 /// The server has no such setting, uses a different value, or does not answer.
@@ -67,8 +68,8 @@ pub(super) fn read_back(server: InspectedServer<'_>, kind: Kind, arm: &Arm) -> R
         let query = query(kind, &server_setting_name(name));
         let rows = server.stage.rows(&arm.plan, &query, server.stop);
         let table = rows.map_err(Problem::ReadBack)?;
-        // The runs do not use this server, so its settings do not affect them; or the experiment
-        // ends.
+        // Either the runs do not use this server, so its settings do not affect them, or the user
+        // has ended the experiment.
         let Some(table) = table else { continue };
         let row = table.rows.into_iter().next().unwrap_or_default();
         let mut row = row.into_iter().map(Option::unwrap_or_default);
@@ -86,10 +87,11 @@ pub(super) fn read_back(server: InspectedServer<'_>, kind: Kind, arm: &Arm) -> R
     Ok(())
 }
 
-/// Returns the product of an arm's server, as the server reports it to a new session.
+/// Returns the product of an arm's server, as the server reports it to a new session; `the server`
+/// if it is unknown.
 ///
 /// # Errors
-/// The server cannot be reached.
+/// The server cannot be reached, or does not answer.
 pub(super) fn product_of(server: InspectedServer<'_>, arm: &Arm) -> Result<String, Problem> {
     let settings = server.stage.settings(&arm.plan, server.stop).map_err(Problem::ReadBack)?;
     let server = settings.as_deref().and_then(|settings| known(settings, SERVER));

@@ -4,8 +4,8 @@ use base::{Dialect, Span};
 use workload::{FixedStatement, JobTarget, Plan};
 
 /// Returns the statements that let a server settle after its tables were filled or restored. They
-/// update the planner's statistics and write dirty pages to disk; both would otherwise slow down
-/// the next run. Each statement needs a session of its own.
+/// update the planner's statistics and, except for SQLite, write dirty pages to disk. The server
+/// would otherwise do this work during the next run. Each statement needs a session of its own.
 ///
 /// MariaDB and MySQL offer no statement for a checkpoint. Instead, `flush tables … for export`
 /// writes the dirty pages of a table before it returns; its locks end with the session. Deleted

@@ -13,7 +13,7 @@ use analyze::capacity::{
 use base::Nanos;
 use serde_json::{Value, json};
 
-/// Longest time that is accepted. Sums of such times do not overflow.
+/// Longest time that is accepted, in nanoseconds. Sums of such times do not overflow.
 const MAX_NANOS: u64 = u64::MAX / 1_000_000;
 
 /// The stored answer of a search.
@@ -48,7 +48,8 @@ pub(super) fn write(capacity: &Capacity, trials: &[Trial]) -> String {
     document.to_string()
 }
 
-/// Returns a number as JSON. An infinite number is written as text, because JSON has none.
+/// Returns a number as JSON. A number that is not finite is written as text, because JSON has no
+/// such numbers.
 fn write_number(number: f64) -> Value {
     match number.is_finite() {
         true => json!(number),
@@ -212,7 +213,8 @@ impl<'v> Fields<'v> {
         }
     }
 
-    /// Reads an optional rate or concurrency, which must be positive; `None` if it is damaged.
+    /// Reads a rate or concurrency, which must be positive. Returns `Some(None)` if the field is
+    /// null, and `None` if it is missing or damaged.
     fn load_or_none(&self, key: &str) -> Option<Option<f64>> {
         self.or_none(key, |value| read_finite(value).filter(|value| *value > 0.0))
     }

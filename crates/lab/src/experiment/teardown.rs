@@ -23,7 +23,8 @@ pub(super) struct TeardownFailure {
 enum Cause {
     /// A statement, given by its number from 1, failed or was not answered.
     Statement(usize, driver::Error),
-    /// The target could not be reached for this reason, or had not answered earlier statements.
+    /// No statement was rejected: the target could not be reached or was lost, or statements were
+    /// skipped. The text is the reason.
     Unreachable(String),
 }
 
@@ -60,13 +61,13 @@ pub(super) struct SetupEvents {
 }
 
 impl SetupEvents {
-    /// Returns true if `[setup]` has ended. Before that, the tables are not torn down, because they
+    /// Returns true if `[setup]` has ended. Until then, the tables are not torn down, because they
     /// may belong to another user.
     pub(super) fn is_set_up(&self) -> bool {
         self.is_set_up.load(Ordering::Acquire)
     }
 
-    /// Returns the failures of a teardown, in order.
+    /// Removes and returns the failures of teardowns since the last call, in order.
     pub(super) fn take_failures(&self) -> Vec<TeardownFailure> {
         std::mem::take(&mut *self.failures.lock().unwrap_or_else(PoisonError::into_inner))
     }

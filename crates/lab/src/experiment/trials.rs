@@ -123,6 +123,10 @@ impl Execution<'_> {
     }
 
     /// Moves a trial into the record. A trial whose server was lost is recorded but does not count.
+    ///
+    /// # Errors
+    /// The server was lost, or the record cannot be written; or the trial ran on another server
+    /// than the earlier runs, and is discarded.
     fn record_trial(
         &mut self,
         arm: &Arm,

@@ -1,9 +1,9 @@
 //! The warm-up of a round.
 //!
-//! With `warmup = auto`, an end of the warm-up is detected in each run. If each run used its own, a
-//! slow start might be excluded from the runs of one arm and included in those of another. So the
-//! latest end in a round applies to all runs of the round. It is computed from the records of these
-//! runs alone, so every reader finds the same end.
+//! With `warmup = auto`, the end of the warm-up is detected in each run. If each run used its own
+//! end, a slow start might be excluded from the runs of one arm and included in those of another.
+//! The latest end in a round therefore applies to all runs of the round. This end is computed from
+//! the records of these runs alone, so every reader finds the same one.
 
 use std::path::Path;
 
@@ -90,8 +90,8 @@ fn figures_after(archive: &Archive, warmup: Nanos) -> Result<RunFigures, RecordE
     figures_of(archive, &evidence_after(archive, None, warmup)?)
 }
 
-/// Reads the evidence of a run of an experiment from its open record, with the warm-up of its
-/// round.
+/// Reads the evidence of a run of an experiment, with the warm-up of the run's round. `archive` is
+/// the run with the number `run`, opened in the record of the experiment.
 ///
 /// # Errors
 /// The record is damaged.

@@ -1,8 +1,8 @@
 //! Examples of the statements of a run, for readers of its record.
 //!
 //! An example has the values of request 0. Values are a pure function of the seed, the job, the
-//! place of the value and the number of the request. Computing an example therefore changes no
-//! request of the run, and needs no database.
+//! position of the value in the workload file and the number of the request. Computing an example
+//! therefore changes no request of the run, and needs no database.
 
 use base::{Dialect, Placeholders};
 use driver::{AnyDriver, Driver};
@@ -23,8 +23,9 @@ pub(super) struct Examples {
 }
 
 impl Examples {
-    /// Returns an example of each statement of each job, and of each part of a mix. For a plan that
-    /// is not the run's own, returns only the examples that may have results.
+    /// Returns an example of each statement of each job, and of each part of a mix. If the order
+    /// has a separate plan for the examples (`examples_of`), returns only the examples that may
+    /// have results.
     pub(super) fn of(order: &Order, drivers: &Drivers<AnyDriver>) -> Examples {
         let plan = order.examples_of.as_ref().unwrap_or(&order.plan).with_secrets_hidden();
         let mut examples = Examples { excerpts: Vec::new(), of_main_target: Vec::new() };
@@ -87,8 +88,8 @@ fn rows(order: &Order, requests: &Requests, dialect: Dialect) -> Option<Vec<Row>
     Some(statements.zip(examples).map(row).collect())
 }
 
-/// Reads the entries of the first request from a regular file; `None` for a pipe, which cannot be
-/// read twice.
+/// Reads the entries of the first request from a file. Returns `None` for a pipe, which cannot be
+/// read twice, and for a file that is empty or cannot be read.
 fn first_records(order: &Order, feed: &Feed) -> Option<Records> {
     let files = &order.options.files;
     if !files.is_regular(&feed.file).ok()? {

@@ -7,7 +7,7 @@ use workload::{Account, JobOrPart, JobTarget, Placeholders};
 use super::order::Order;
 
 /// Builds the record's header; `nodes` has the entries of jobs at single servers. The plan in the
-/// header contains only the sections that the run executes.
+/// header has no `[teardown]` if the run does not execute it.
 pub(super) fn header(order: &Order, nodes: Vec<NodeEntry>) -> Header {
     let Order { plan, options, .. } = order;
     let mut plan = plan.with_secrets_hidden();

@@ -30,7 +30,7 @@ struct RunObservers {
 
 /// A listener that writes the run's events into the record and passes them on to another listener.
 pub(super) struct RecordingListener {
-    notes: RecordFacts,
+    facts: RecordFacts,
     next: Arc<dyn Listener>,
     started: WallTime,
     is_virtual: bool,
@@ -56,14 +56,14 @@ impl RecordingListener {
     /// observer.
     pub(super) fn new(
         order: &Order,
-        notes: RecordFacts,
+        facts: RecordFacts,
         next: Arc<dyn Listener>,
         observations: ObservationSink,
         scope: Scope,
         database: Option<observation::DatabaseWatchStarter>,
     ) -> RecordingListener {
         RecordingListener {
-            notes,
+            facts,
             next,
             started: order.options.started,
             is_virtual: order.options.is_virtual,
@@ -119,8 +119,8 @@ impl RecordingListener {
         machines.into_iter().for_each(MachineObservers::end);
     }
 
-    /// Records the server's counters. The time of a reading before the run is recorded as time
-    /// zero.
+    /// Records the server's counters, or the reason why they cannot be read. A reading before time
+    /// zero is recorded as a reading at time zero.
     fn note_counters(&self, counters: &Result<Vec<Count>, String>) {
         let zero = *self.zero.lock().expect("nothing panics here");
         let at = zero.map_or(Nanos::ZERO, |zero| Monotonic.now().since(zero));
@@ -130,9 +130,9 @@ impl RecordingListener {
                     let metric = metric_of(count.counter);
                     Reading::of(DATABASE, metric.name, count.unit, count.value)
                 };
-                self.notes.readings(at, counts.iter().map(reading).collect());
+                self.facts.readings(at, counts.iter().map(reading).collect());
             }
-            Err(why) => self.notes.setting(database::ACCOUNT, why.as_str()),
+            Err(why) => self.facts.setting(database::ACCOUNT, why.as_str()),
         }
     }
 
@@ -151,8 +151,8 @@ impl Listener for RecordingListener {
                 self.was_reached.store(true, Ordering::Relaxed);
                 for (name, value) in settings {
                     match target {
-                        None => self.notes.setting(name, value),
-                        Some(target) => self.notes.setting(format!("{target}.{name}"), value),
+                        None => self.facts.setting(name, value),
+                        Some(target) => self.facts.setting(format!("{target}.{name}"), value),
                     }
                 }
             }
@@ -163,11 +163,11 @@ impl Listener for RecordingListener {
                 );
             }
             RunEvent::LoadFallback { table, why } => {
-                self.notes.setting(format!("{}{table}", generator::INSERTS), why.to_string());
+                self.facts.setting(format!("{}{table}", generator::INSERTS), why.to_string());
             }
-            RunEvent::Excerpt(excerpt) => self.notes.excerpt(excerpt.clone()),
+            RunEvent::Excerpt(excerpt) => self.facts.excerpt(excerpt.clone()),
             RunEvent::LoadEnded => self.end_observers(),
-            RunEvent::Loading { table, rows, of: _, bytes, elapsed } => self.notes.load(Load {
+            RunEvent::Loading { table, rows, of: _, bytes, elapsed } => self.facts.load(Load {
                 table: (*table).to_owned(),
                 started: self.now().plus(-(elapsed.0 as i64)),
                 length: *elapsed,
@@ -176,7 +176,7 @@ impl Listener for RecordingListener {
             }),
             RunEvent::TimeZero { zero, time_left } => {
                 *self.zero.lock().expect("nothing panics here") = Some(*zero);
-                self.notes.time_zero(self.now().after(*time_left));
+                self.facts.time_zero(self.now().after(*time_left));
                 if self.measures {
                     self.begin_observers(*zero, &self.observations);
                 }

@@ -1,7 +1,7 @@
 //! A single run and its record.
 //!
-//! [`run`] opens a [stage](Stage) for one run; [`run_on`] runs on an open stage. An [`Order`] holds
-//! the parameters, and [`RunResult`] has the reason for the end of the run.
+//! [`run`] opens a [stage](Stage) for one run; [`run_on`] uses an open stage. An [`Order`] holds
+//! the parameters of a run, and a [`RunResult`] has the reason for its end.
 
 mod examples;
 mod header;
@@ -88,7 +88,8 @@ pub fn load(mut order: Order, listener: Arc<dyn Listener>) -> Result<RunResult, 
     run(order, listener, |_| {})
 }
 
-/// Ends a plan without jobs at time zero, because nothing in such a plan takes time.
+/// Sets the window of a plan without jobs to zero length, because nothing is measured after the
+/// loads.
 fn measure_nothing_without_jobs(plan: &mut Plan) {
     if plan.jobs.is_empty() {
         plan.warmup = Warmup::default();
@@ -106,7 +107,7 @@ fn record(
 ) -> Result<RunResult, Error> {
     let Order { plan, options, stop, .. } = order;
     // The facts are read before anything is changed, such as the limit of open files.
-    let facts = facts(order, reached);
+    let known_facts = facts(order, reached);
     let lanes = options.threads.max(1);
     check_addresses(lanes).map_err(Error::Memory)?;
     raise_file_limit(plan, &drivers, lanes).map_err(Error::Files)?;
@@ -114,9 +115,9 @@ fn record(
     let observer_processors = options.unbound_processors();
     let recorder =
         observer_processors.while_bound(|| order.record.create(&header)).map_err(Error::Record)?;
-    let notes = recorder.notes();
+    let facts = recorder.facts();
     let passwords = passwords(drivers.iter().map(|(_, driver)| driver));
-    notes.hide(Secrets::of_all([plan.secrets(), passwords]));
+    facts.hide(Secrets::of_all([plan.secrets(), passwords]));
     let op_log = match observer_processors.while_bound(|| op_log(order, header.pace)) {
         Ok(op_log) => op_log,
         Err(error) => {
@@ -124,20 +125,20 @@ fn record(
             return Err(Error::OpLog(error));
         }
     };
-    order.inputs.iter().for_each(|file| notes.file(file.clone()));
-    order.loads.iter().for_each(|load| notes.load(load.clone()));
-    order.excerpts.iter().for_each(|excerpt| notes.excerpt(excerpt.clone()));
+    order.inputs.iter().for_each(|file| facts.file(file.clone()));
+    order.loads.iter().for_each(|load| facts.load(load.clone()));
+    order.excerpts.iter().for_each(|excerpt| facts.excerpt(excerpt.clone()));
     let examples = Examples::of(order, &drivers);
     let results = examples.results(&order.results);
-    examples.excerpts.into_iter().chain(results).for_each(|excerpt| notes.excerpt(excerpt));
+    examples.excerpts.into_iter().chain(results).for_each(|excerpt| facts.excerpt(excerpt));
     let options = &Options { examples: examples.of_main_target, ..options.clone() };
-    for (name, value) in facts.into_iter().chain(label(order)) {
-        notes.setting(name, value);
+    for (name, value) in known_facts.into_iter().chain(label(order)) {
+        facts.setting(name, value);
     }
     watch(recorder.live());
     let listener = Arc::new(recording_listener(order, &drivers, reached, &recorder, listener));
     if options.spin {
-        notes.setting(SPIN, YES);
+        facts.setting(SPIN, YES);
     }
     let outlet = |lane| -> LaneOutlet {
         match &op_log {
@@ -148,7 +149,7 @@ fn record(
     let for_engine = Arc::clone(&listener) as Arc<dyn Listener>;
     let finished = engine::run(plan, drivers, options, outlet, stop, for_engine);
     listener.end_observers();
-    let op_log_loss = op_log.and_then(|op_log| close_op_log(op_log, &finished, &notes, stop));
+    let op_log_loss = op_log.and_then(|op_log| close_op_log(op_log, &finished, &facts, stop));
     let done = record_end(plan, recorder, finished, listener.was_reached())?;
     Ok(RunResult { op_log_loss, ..done })
 }
@@ -162,8 +163,8 @@ fn record_unreachable(
     measure_nothing_without_jobs(&mut order.plan);
     // The servers behind an unreachable target are unknown, and nothing was sent to them.
     let recorder = order.record.create(&header(&order, Vec::new())).map_err(Error::Record)?;
-    recorder.notes().hide(order.plan.secrets());
-    label(&order).into_iter().for_each(|(name, value)| recorder.notes().setting(name, value));
+    recorder.facts().hide(order.plan.secrets());
+    label(&order).into_iter().for_each(|(name, value)| recorder.facts().setting(name, value));
     watch(recorder.live());
     record_end(&order.plan, recorder, Err(RunFailure::Unreachable(unreachable)), false)
 }
@@ -173,7 +174,8 @@ fn label(order: &Order) -> Option<(String, String)> {
     order.label.as_ref().map(|label| (LABEL.to_owned(), label.clone()))
 }
 
-/// Reads the facts of the environment, unless time is simulated.
+/// Returns the facts about the environment, the facts of the calibration and the facts of the
+/// order; none if time is simulated.
 fn facts(order: &Order, reached: &[ResolvedTarget]) -> Vec<(String, String)> {
     if order.options.is_virtual {
         return Vec::new();
@@ -201,7 +203,7 @@ fn recording_listener(
         observation::note_other_targets(plan, &observations);
     }
     let scope = observation::scope(plan, reached);
-    RecordingListener::new(order, recorder.notes(), next, observations, scope, database)
+    RecordingListener::new(order, recorder.facts(), next, observations, scope, database)
 }
 
 fn op_log(order: &Order, pace: Pace) -> Result<Option<OpLog>, OpLogError> {

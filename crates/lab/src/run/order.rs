@@ -44,7 +44,8 @@ pub struct Order {
     pub version: String,
     /// The commit that the program was built from, if known.
     pub commit: Option<String>,
-    /// Facts for the record that were measured before the run: names and values.
+    /// Facts for the record that were measured before the run: names and values. A run in virtual
+    /// time ignores them.
     pub facts: Vec<(String, String)>,
     /// The user's label for the run.
     pub label: Option<String>,

@@ -14,8 +14,10 @@ use crate::error::Error;
 /// The result of a run that left a record.
 #[derive(Debug)]
 pub struct RunResult {
-    /// The reason why the run ended.
+    /// The reason why the run ended; `RecorderFailed` if its record is incomplete.
     pub end: EndKind,
+    /// The reason why the run ended, whatever happened to its record at the end.
+    pub run_end: EndKind,
     /// The target whose failure prevented all measurements, if there was one.
     pub missing_target: Option<MissingTarget>,
     /// The path of the record.
@@ -34,8 +36,8 @@ pub struct RunResult {
 pub struct MissingTarget {
     /// Name of the target; `None` for the main target.
     pub name: Option<String>,
-    /// True if the target was reached before it was lost. Otherwise the record contains only the
-    /// reason.
+    /// True if the target was reached before it was lost. Otherwise the record contains nothing
+    /// about the target except the reason.
     pub was_reached: bool,
     /// Reason for the failure, without secrets; includes the name of a named target.
     pub reason: String,
@@ -59,7 +61,7 @@ impl RunResult {
 pub(super) fn close_op_log(
     op_log: OpLog,
     finished: &Result<RunOutcome, RunFailure>,
-    notes: &RecordFacts,
+    facts: &RecordFacts,
     stop: &Stop,
 ) -> Option<String> {
     let Some(measured) = finished.as_ref().ok().and_then(|finished| finished.measured.as_ref())
@@ -71,25 +73,25 @@ pub(super) fn close_op_log(
     let loss = reported.loss();
     if let Some(text) = loss.clone() {
         let kind = EventKind::OpLogIncomplete;
-        notes.event(Event { at: measured.length, account: None, kind, error: None, text });
+        facts.event(Event { at: measured.length, account: None, kind, error: None, text });
     }
-    notes.op_log(reported);
+    facts.op_log(reported);
     loss
 }
 
 /// Records the failures of the jobs' files, and the remarks on these files, as events. Does nothing
 /// if nothing was measured.
-fn note_faults(finished: &RunOutcome, notes: &RecordFacts) {
+fn note_faults(finished: &RunOutcome, facts: &RecordFacts) {
     let Some(measured) = &finished.measured else { return };
     for fault in &finished.faults {
         let at = fault.at.map_or(measured.length, |at| at.since(measured.zero));
         let (account, kind, text) =
             (Some(fault.account), EventKind::FileFailed, fault.text.clone());
-        notes.event(Event { at: at.min(measured.length), account, kind, error: None, text });
+        facts.event(Event { at: at.min(measured.length), account, kind, error: None, text });
     }
     for remark in &finished.remarks {
         let (account, text) = (Some(remark.account), remark.text.clone());
-        notes.event(Event { at: measured.length, account, kind: remark.kind, error: None, text });
+        facts.event(Event { at: measured.length, account, kind: remark.kind, error: None, text });
     }
 }
 
@@ -105,7 +107,7 @@ pub(super) fn record_end(
     let secrets = plan.secrets();
     let end = match finished {
         Ok(finished) => {
-            note_faults(&finished, &recorder.notes());
+            note_faults(&finished, &recorder.facts());
             panic.clone_from(&finished.panic);
             run_end(plan, &finished)
         }
@@ -122,10 +124,10 @@ pub(super) fn record_end(
         }
     };
     let record = recorder.path().to_owned();
-    let kind = end.kind;
+    let run_end = end.kind;
     let record_error = recorder.finish(end).err();
-    let end = if record_error.is_some() { EndKind::RecorderFailed } else { kind };
-    Ok(RunResult { end, missing_target, record, record_error, op_log_loss: None, panic })
+    let end = if record_error.is_some() { EndKind::RecorderFailed } else { run_end };
+    Ok(RunResult { end, run_end, missing_target, record, record_error, op_log_loss: None, panic })
 }
 
 fn run_end(plan: &Plan, finished: &RunOutcome) -> End {

@@ -107,8 +107,8 @@ impl Finding {
         }
     }
 
-    /// Compares the result of one run with an exact value, by the theoretical standard deviation of
-    /// such runs; `machine_tolerance` is added to the tolerance above the value.
+    /// Compares the result of one run with an exact value. `expected_deviation` is the standard
+    /// deviation of such runs; `machine_tolerance` is added to the tolerance above the value.
     pub(super) fn of_single_run(
         oracle: &str,
         (quantity, exact): (Quantity, f64),
@@ -122,7 +122,7 @@ impl Finding {
         Finding { standard_error: Some(expected_deviation), ..finding }
     }
 
-    /// Compares a number that is not random.
+    /// Compares a number that is not random with its expected value.
     pub(super) fn within(
         oracle: &str,
         (quantity, expected): (Quantity, f64),
@@ -159,8 +159,9 @@ impl Finding {
         self.percent(self.deviation())
     }
 
-    /// Returns the tolerances below and above the expected value, in percent of it; `None` if a
-    /// tolerance is infinite or the expected value is zero.
+    /// Returns the lowest and the highest accepted deviation in percent of the expected value; the
+    /// lowest one is not positive. `None` stands for an infinite deviation, and for any deviation
+    /// from an expected value of zero.
     pub fn allowed_percent(&self) -> [Option<f64>; 2] {
         [-self.allowed.below, self.allowed.above].map(|distance| self.percent(distance))
     }

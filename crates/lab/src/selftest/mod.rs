@@ -1,15 +1,15 @@
 //! The self-test: checks the program's measurements against known values.
 //!
 //! * [`oracles()`]: simulated servers whose response times are known in closed form, measured by
-//!   the whole engine in virtual time. [`over_the_wire`]: one of them in real time, over loopback,
+//!   the whole engine in virtual time. [`over_the_wire`]: some of them in real time, over loopback,
 //!   in the protocols of PostgreSQL and MySQL.
 //! * [`mutations()`]: faults of real tools, planted on purpose; each must fail a comparison that
 //!   passes without it.
 //! * [`Finding`]: a measured number and its expected value, judged by pure functions.
 //!
-//! Invariant: every number comes from the engine that measures databases. Every expected value
-//! comes from a formula, or from a recursion that shares only the source of random numbers with the
-//! engine.
+//! Invariant: every measured number comes from the engine that measures databases. Every expected
+//! value comes from a formula, from a recursion that shares only the source of random numbers with
+//! the engine or, for a run in real time, also from its twin in virtual time.
 
 mod depth;
 mod finding;
@@ -57,8 +57,8 @@ pub fn oracles(depth: Depth, on_step: &mut dyn FnMut(&str)) -> Vec<Finding> {
 }
 
 /// Measures oracles in real time over loopback, in the protocols of PostgreSQL and MySQL. With
-/// [`Depth::Quick`], measures only the oracle with a constant service time, which needs no
-/// statistics.
+/// [`Depth::Quick`], measures only the first oracle, M/D/1. Calls `on_step` with the names of each
+/// oracle and protocol before they are measured.
 ///
 /// # Errors
 /// The simulated server cannot be started or reached.

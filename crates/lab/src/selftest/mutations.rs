@@ -1,7 +1,7 @@
 //! Faults that are planted on purpose.
 //!
-//! An oracle that always passes, whatever the generator does, would prove nothing. Therefore each
-//! fault must make an oracle fail that passes without the fault.
+//! An oracle that always passes, whatever the generator does, would prove nothing. Each fault must
+//! therefore fail an oracle that passes without the fault.
 
 use std::sync::Arc;
 
@@ -116,7 +116,8 @@ pub(super) const FAULTS: [Fault; 10] = [
     },
 ];
 
-/// Returns the plan with each arrival delayed until the next tick of a timer with a period of 1 ms.
+/// Returns the plan with other Poisson arrivals at the same rate, each of which is due at the next
+/// tick of a timer with a period of 1 ms.
 fn at_ticks(mut plan: Plan) -> Plan {
     const TICK: u64 = 1_000_000;
     let length_s = plan.duration.expect("an oracle ends").as_secs_f64();

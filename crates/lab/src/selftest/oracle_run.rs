@@ -21,7 +21,7 @@ pub(super) struct Span {
     pub(super) window_s: f64,
 }
 
-/// Parses a workload file with one job.
+/// Returns the plan of a workload file with one job, with these lengths and this seed.
 pub(super) fn plan(workload: &str, span: Span, seed: u64) -> Plan {
     let overrides = Overrides::default()
         .with_global("duration", Nanos::from_secs_f64(span.warmup_s + span.window_s))

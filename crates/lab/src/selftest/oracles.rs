@@ -69,8 +69,8 @@ const MM1: MMc = MMc { servers: 1, service_rate: 1_000.0, arrival_rate: 700.0 };
 
 const MM4: MMc = MMc { servers: 4, service_rate: 250.0, arrival_rate: 800.0 };
 
-/// M/M/4 whose queue is in the generator instead of the server, so that the wait for a worker is
-/// measured.
+/// M/M/4 whose queue is in the generator instead of the server. The wait for a worker is then
+/// measured as part of the response time.
 pub(super) const FOUR_WORKERS: Oracle = Oracle {
     name: "O2 M/M/4 queue",
     workload: "[read]\nquery = select 1\nrate = 800\nconcurrency = 4\n",
@@ -79,8 +79,9 @@ pub(super) const FOUR_WORKERS: Oracle = Oracle {
     ..ONE_SERVER
 };
 
-/// M/M/1 with a timeout that one request in forty reaches, far above every judged quantile. The
-/// server also serves requests that have timed out, so the other requests are not affected.
+/// M/M/1 with a timeout that one request in 37 reaches. The timeout cuts off the quantiles p99 and
+/// p99.9, and is well above p95. The server also serves requests that have timed out, so the other
+/// requests are not affected.
 pub(super) const TIMEOUTS: Oracle = Oracle {
     name: "M/M/1 timeout",
     workload: "[read]\nquery = select 1\nrate = 700\ntimeout = 12ms\n",
@@ -118,8 +119,8 @@ pub(super) const ORACLES: [Oracle; 13] = [
     Oracle {
         name: "O4 M/H2/1",
         server: "sim:bimodal?fast=500us&slow=5500us&slow-share=0.1",
-        // The estimates scatter twice as much as with one service time for all requests, so the
-        // window is longer.
+        // The estimates scatter twice as much as those of M/M/1 at the same load, so the window is
+        // longer.
         span: Span { warmup_s: 10.0, window_s: 2.0 * WINDOW_S },
         exact: || {
             let (fast_s, slow_s) = (0.5e-3, 5.5e-3);

@@ -14,7 +14,7 @@ pub enum Estimate {
 }
 
 impl Estimate {
-    /// The estimates of every oracle.
+    /// The estimates of the response time that are judged if its distribution is known.
     pub const ALL: [Estimate; 6] = [
         Estimate::Mean,
         Estimate::Quantile(0.5),
@@ -94,8 +94,8 @@ impl Quantity {
             Quantity::Loss => "loss".to_owned(),
             Quantity::Completed => "completed".to_owned(),
             Quantity::Unaccounted => "unaccounted".to_owned(),
-            Quantity::DifferentSeconds => "other seconds".to_owned(),
-            Quantity::DifferentOutcomes => "other fates".to_owned(),
+            Quantity::DifferentSeconds => "different seconds".to_owned(),
+            Quantity::DifferentOutcomes => "different outcomes".to_owned(),
         }
     }
 
@@ -132,6 +132,12 @@ impl Quantity {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn differences_from_the_twin_are_named() {
+        let names = [Quantity::DifferentSeconds, Quantity::DifferentOutcomes].map(Quantity::name);
+        assert_eq!(names, ["different seconds", "different outcomes"]);
+    }
 
     #[test]
     fn quantiles_are_named_by_percent() {

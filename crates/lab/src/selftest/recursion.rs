@@ -1,12 +1,13 @@
 //! The expected scatter of independent replications of a queue.
 //!
 //! The responses of a queue are correlated: an estimate from n of them scatters like an estimate
-//! from n/I independent ones, with an inflation I of 30 to 80 at the utilisations of the oracles.
-//! The inflation has a closed form for few queues and estimates. The recursions of Lindley (1952)
-//! and of Kiefer and Wolfowitz (1955) give it for all of them: an arrival is served by the server
-//! that is free first, and nothing else is needed to go from one response to the next. The
-//! recursions share no code with the engine or the simulated server and draw their own random
-//! numbers. The means of their estimates are not used, because closed forms give these exactly.
+//! from n/I independent ones. For M/M/1 at the utilisations of the oracles, the inflation I is 15
+//! to 20 for the median, 45 to 60 for p99, and 30 to 80 for the mean. The inflation has a closed
+//! form for only a few queues and estimates. The recursions of Lindley (1952) and of Kiefer and
+//! Wolfowitz (1955) give the scatter for all of them: an arrival is served by the server that is
+//! free first, and nothing else is needed to go from one response to the next. The recursions share
+//! no code with the engine or the simulated server and draw their own random numbers. Only the
+//! scatter of their estimates is used; closed forms give the exact values.
 
 use base::{Draw, Nanos, Seed, Stream};
 use sim::{Config, Service};

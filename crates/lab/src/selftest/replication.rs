@@ -20,7 +20,7 @@ pub(super) struct Replication {
     pub(super) timeouts: u64,
     /// Number of requests that the server refused because it was full.
     pub(super) refused: u64,
-    /// Number of requests that ended in the window.
+    /// Number of completions whose end lies in the window.
     pub(super) completed: u64,
     /// Length of the window, in seconds.
     pub(super) window_s: f64,
@@ -55,7 +55,7 @@ impl Replication {
         }
     }
 
-    /// Returns the number of arrivals minus the number of outcomes.
+    /// Returns the absolute difference between the numbers of arrivals and of outcomes.
     pub(super) fn unaccounted(&self) -> u64 {
         self.arrivals.abs_diff(self.scheduled)
     }

@@ -25,8 +25,8 @@ pub(super) const EMPTYING_THE_QUEUE: Rules =
 pub(super) const BY_A_COARSE_CLOCK: Rules =
     Rules { recorded: Some(by_a_coarse_clock), ..Rules::STANDARD };
 
-/// The schedule is restarted when it is more than `MILLIS` milliseconds behind, as if the requests
-/// had been due later.
+/// Returns rules that restart the schedule when it is more than `MILLIS` milliseconds behind, as if
+/// the requests had been due later.
 pub(super) const fn restarting_the_schedule<const MILLIS: u64>() -> Rules {
     Rules { recorded: Some(restarted::<MILLIS>), ..Rules::STANDARD }
 }

@@ -12,7 +12,8 @@ use super::quantity::{Estimate, Quantity};
 /// The name of the oracle.
 pub(super) const NAME: &str = "USL";
 
-/// γ = 1,000/s, σ = 0.03, κ = 0.0002: the maximum is at 69.6 clients.
+/// A server with a contention σ of 0.03, a coherency κ of 0.0002, and 1,000 requests per second for
+/// one client. The throughput has its maximum at 69.6 clients.
 const SERVER: &str = "sim:usl?service=1ms&contention=0.03&coherency=0.0002";
 
 const LAW: Scalability = Scalability { service_s: 1e-3, contention: 0.03, coherency: 0.0002 };

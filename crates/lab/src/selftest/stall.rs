@@ -101,9 +101,9 @@ struct Backlog;
 impl ClosedForm for Backlog {
     /// Returns the probability of a response time above `t`.
     ///
-    /// The server has half of its capacity to spare, and a backlog of one second of work. The
-    /// response time therefore falls linearly from 1 s to zero during the first two seconds of the
-    /// window.
+    /// The server has half of its capacity to spare, and a backlog of one second of work. During
+    /// the first two seconds of the window, the response time therefore falls linearly from 1 s to
+    /// the service time of 1 ms.
     fn exceeds(&self, t: f64) -> f64 {
         if t < 1e-3 { 1.0 } else { (2.0 / BACKLOG_WINDOW_S * (1.0 - (t - 1e-3))).max(0.0) }
     }

@@ -60,7 +60,7 @@ impl PooledRuns {
     }
 
     /// Returns the largest accepted excess of an estimate over its exact value, in seconds.
-    pub(super) fn lateness_s(&self, exact: f64) -> f64 {
+    pub(super) fn max_excess_s(&self, exact: f64) -> f64 {
         MAX_ABOVE * exact + GRACE_S + self.worst_lag_s()
     }
 }
@@ -126,7 +126,7 @@ pub(super) fn compare(
         findings.extend(Estimate::ALL.map(|estimate| {
             let [is, was] = [real, ideal].map(|pool| pool.estimate(*kind, estimate));
             let above = match kind {
-                Kind::Response => real.lateness_s(was),
+                Kind::Response => real.max_excess_s(was),
                 Kind::Service
                 | Kind::Wait
                 | Kind::SendLag

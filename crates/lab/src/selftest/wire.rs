@@ -220,11 +220,11 @@ impl RealTimeOracle {
         let expected = recursion::replicate(plan, &server(self.server), self.think_s);
         let compare = |estimate: Estimate| {
             let quantity = Quantity::response(estimate);
-            let scatter: Vec<f64> = expected.iter().map(|run| run.estimate(quantity)).collect();
+            let replicated: Vec<f64> = expected.iter().map(|run| run.estimate(quantity)).collect();
             let exact = (self.exact)(estimate);
             let measured = pool.estimate(Kind::Response, estimate);
-            let machine_tolerance = pool.lateness_s(exact);
-            let deviation = standard_deviation(&scatter);
+            let machine_tolerance = pool.max_excess_s(exact);
+            let deviation = standard_deviation(&replicated);
             Finding::of_single_run(name, (quantity, exact), measured, deviation, machine_tolerance)
         };
         // In a window of this length, only five requests are beyond p99.9.

@@ -14,8 +14,8 @@ fn window_over_time_is_made_of_merged_histograms() {
     let mut run = Run::begin(&place.record());
     for second in 0..60 {
         for lane in [0, 1] {
-            run.second(lane, second, 1 + second % 3);
-            run.turn(lane, second);
+            run.record_requests(lane, second, 1 + second % 3);
+            run.end_second(lane, second);
         }
     }
     let Run { recorder, lanes, .. } = run;

@@ -24,8 +24,8 @@ fn read_changed_record(statement: &str) -> String {
 fn write_changed_record(place: &TestFolder, statement: &str) {
     let mut run = Run::begin(&place.record());
     for second in 0..2 {
-        run.second(0, second, 10);
-        (0..2).for_each(|lane| run.turn(lane, second));
+        run.record_requests(0, second, 10);
+        (0..2).for_each(|lane| run.end_second(lane, second));
     }
     let Run { recorder, lanes, .. } = run;
     lanes.into_iter().for_each(record::Ledger::finish);

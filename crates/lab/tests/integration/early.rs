@@ -16,7 +16,7 @@ const TABLE: &str = "[load t]\nrows = 1000\ncolumns = a: row()\n";
 /// Records half of a load, and returns the recorder, which is still running.
 fn record_half_a_load(path: &Path, workload: &str) -> Recorder {
     let recorder = Recorder::create(path, &header(workload)).unwrap();
-    recorder.notes().load(Load {
+    recorder.facts().load(Load {
         table: "t".to_owned(),
         started: WallTime(1_795_292_103_000_000_000),
         length: Nanos::from_millis(1_500),
@@ -38,8 +38,8 @@ fn wait_until_written(recorder: Recorder, path: &Path) {
     }
 }
 
-/// Checks the verdict, and the checks `complete` and `window`, of a run that ended during its load.
-/// A `kind` of `None` stands for a killed run.
+/// Checks the record of a run that ended during its load. `expected` has the verdict, and the
+/// results of the checks `complete` and `window`. A `kind` of `None` stands for a killed run.
 #[track_caller]
 fn check_verdict(workload: &str, kind: Option<EndKind>, expected: [&str; 3]) {
     let place = TestFolder::new();

@@ -1,4 +1,4 @@
-//! Experiments in virtual time: their records and answers.
+//! Tests of the records and results of experiments: in virtual time, and in real time on SQLite.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -185,8 +185,8 @@ fn resumed_experiment_is_the_same_as_an_undisturbed_one() {
     let whole = place.record();
     run(&experiment, &whole, false, ALL).unwrap();
     let cut = whole.with_file_name("cut.assay");
-    // `RunMaker::order` is called twice for the servers, once for the data, and then once for each
-    // run.
+    // `RunMaker::order` is called once for each of the two servers, twice for the data of each
+    // server, and then once for each run. Call 12 therefore interrupts the sixth run.
     assert_eq!(run(&experiment, &cut, false, 12).unwrap(), ExperimentEnd::Interrupted);
     let so_far = ExperimentContent::read(&cut).unwrap();
     assert_eq!((so_far.runs.len() % 2, so_far.looks.len()), (1, 0), "{so_far:?}");
@@ -294,7 +294,7 @@ fn latest_warm_up_of_a_round_holds_for_all_of_its_runs() {
     // An experiment that is interrupted and resumed produces the same record.
     let cut = record.with_file_name("cut.assay");
     assert_eq!(run(&experiment, &cut, false, 8).unwrap(), ExperimentEnd::Interrupted);
-    // The process ended before it judged its last complete round.
+    // Make the record look as if the process had ended before it judged its last complete round.
     let connection = rusqlite::Connection::open(&cut).unwrap();
     let last = "(select max(round) from (select round from run where state = 'counts' \
                 group by round having count(*) = 2))";
@@ -355,8 +355,8 @@ fn on_sqlite_with(
     run_experiment(&order, &*listener(stop))
 }
 
-/// Arms of which one makes the table `mark` before each run. The statement after the run fails if
-/// there is a table `done`.
+/// Two arms, one of which creates the table `mark` before each of its runs, and renames it to
+/// `done` after the run. The renaming fails if there is already a table `done`.
 const MARK_IN_AN_ARM: &str = "\
 rounds = 6
 [arm without]
@@ -365,7 +365,8 @@ before = create table mark (x)
 after = alter table mark rename to done
 ";
 
-/// A sweep of one round with four runs. Each run has the table `mark`.
+/// A sweep of one round with four runs. The table `mark` is created before each run, and dropped
+/// after it.
 const MARK_IN_A_SWEEP: &str = "\
 [arm slow]
 before = create table mark (x)
@@ -532,7 +533,7 @@ fn step_that_the_last_run_left_is_undone_before_the_experiment_is_complete() {
     assert_eq!((counts, content.looks.len()), (4, 1), "{content:?}");
 }
 
-/// The second statement before the first run fails, and so does the statement after it.
+/// The second statement before the first run fails, and so does the statement after this run.
 #[test]
 fn step_that_a_failed_first_run_left_is_undone_when_the_experiment_is_resumed() {
     let place = TestFolder::new();

@@ -17,19 +17,19 @@ const RECORD: &str = "ASSAY_TEST_RECORD";
 /// The number of late answers that make a lane deliver them before its second ends.
 const FLOOD: u64 = LateBatch::CAPACITY as u64;
 
-/// Records five complete seconds of ten requests each. Further requests stay open: one of the
-/// warm-up, three due in second 2, two in second 3, and four in second 4, which is the last second
-/// that both lanes have completed.
+/// Records five seconds of ten requests each on lane 0. Some of these requests stay open: one in
+/// second 0, which is the warm-up, three in second 2, two in second 3, and four in second 4. Lane 0
+/// completes all five seconds; lane 1 completes all but second 4.
 fn record_five_seconds(run: &mut Run) {
     for (second, open) in [(0, 1), (1, 0), (2, 3), (3, 2), (4, 4)] {
-        run.second(0, second, 10 - open);
+        run.record_requests(0, second, 10 - open);
         for number in 0..open {
             // This request never gets an outcome.
             let _ = run.arrive(0, second * 1_000 + 900 + number);
         }
-        run.turn(0, second);
+        run.end_second(0, second);
         if second < 4 {
-            run.turn(1, second);
+            run.end_second(1, second);
         }
     }
 }
@@ -44,7 +44,7 @@ fn record_until_killed(path: &Path) {
     for request in late {
         run.answer(1, request, 5_200);
     }
-    run.turn(1, 4);
+    run.end_second(1, 4);
     run.wait_until_written(4);
     println!("written");
     // Until it is killed.
@@ -85,8 +85,8 @@ fn requests_open_at_a_kill_are_unsent_at_their_least_age() {
     assert_eq!(job.counts.balance.scheduled(), 40 + FLOOD);
     assert_eq!(job.counts.balance.unsent(), 9);
     assert_eq!(job.throughput_per_s, Some(31.0 / 4.0), "ends in second 5 are not in the window");
-    // All open requests except the four of the last second have a response time: two of 1 s, and
-    // three of 2 s.
+    // Of the open requests in the window, all except the four of the last second have a response
+    // time: two of 1 s, and three of 2 s.
     let response = evidence.jobs[0].histogram(Kind::Response).unwrap();
     assert_eq!(response.len(), 36 + FLOOD);
     let around = |ms: u64| response.count_between((ms - 1) * 1_000_000, (ms + 1) * 1_000_000);

@@ -125,7 +125,7 @@ impl Run {
     }
 
     /// Records requests in a second, each of which is answered after 2 ms.
-    pub(crate) fn second(&mut self, lane: usize, second: u64, requests: u64) {
+    pub(crate) fn record_requests(&mut self, lane: usize, second: u64, requests: u64) {
         for number in 0..requests {
             let at = second * 1_000 + 50 + number * 10;
             let request = self.arrive(lane, at);
@@ -134,7 +134,7 @@ impl Run {
     }
 
     /// Records that a lane has completed a second.
-    pub(crate) fn turn(&mut self, lane: usize, second: u64) {
+    pub(crate) fn end_second(&mut self, lane: usize, second: u64) {
         let gauge = Gauge { in_flight: 1, queued: 0, connections: 4 };
         self.lanes[lane].close_interval(ZERO + Nanos::from_secs(second + 1), || vec![gauge]);
     }
@@ -148,19 +148,19 @@ impl Run {
         }
         // The live figures appear before the second is written. The recorder has certainly finished
         // writing once it has taken more messages than its channel holds.
-        let notes = self.recorder.notes();
-        (0..100).for_each(|number| notes.setting("number", number.to_string()));
+        let facts = self.recorder.facts();
+        (0..100).for_each(|number| facts.setting("number", number.to_string()));
     }
 }
 
-/// Returns evidence and summary of a record.
+/// Returns the evidence and the summary of a record.
 pub(crate) fn read(path: &Path) -> (Evidence, Summary) {
     let evidence = lab::evidence(&Archive::open(path).unwrap()).unwrap();
     let summary = summarize(&evidence);
     (evidence, summary)
 }
 
-/// Runs a workload in virtual time, and returns evidence and summary of its record.
+/// Runs a workload in virtual time, and returns the evidence and the summary of its record.
 pub(crate) fn simulate(workload: &str, threads: u16, target: &str) -> (Evidence, Summary) {
     let place = TestFolder::new();
     let options = Options { threads, ..Options::simulated() };
@@ -179,11 +179,11 @@ pub(crate) fn simulate(workload: &str, threads: u16, target: &str) -> (Evidence,
     read(&place.record())
 }
 
-/// Returns status and finding of a check.
+/// Returns the status and the finding of a check.
 pub(crate) fn check(summary: &Summary, name: &str) -> (&'static str, Finding) {
     let check = summary.verdict.checks.iter().find(|check| check.name() == name).unwrap();
     (check.status.name(), check.finding.clone())
 }
 
-/// The seed of the plan in all tests.
+/// The seed of a plan whose workload file sets none.
 pub(crate) const SEED: Seed = Seed(42);

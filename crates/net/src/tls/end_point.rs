@@ -3,7 +3,7 @@
 //! RFC 5929, section 4.1: the certificate is hashed with the hash function of its signature, or
 //! with SHA-256 if that function is MD5 or SHA-1. A signature algorithm without a separate hash
 //! function (Ed25519), or whose hash function is a parameter (RSASSA-PSS), gives no binding,
-//! because servers do not agree on it.
+//! because servers do not agree on the hash function to use.
 
 use aws_lc_rs::digest::{Algorithm, SHA256, SHA384, SHA512, digest};
 

@@ -1,4 +1,4 @@
 //! A fact of the environment.
 
-/// A fact by its name; `None` if unknown.
+/// The name and the value of a fact; `None` if the value is unknown.
 pub(super) type Fact = (&'static str, Option<String>);

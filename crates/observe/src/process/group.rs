@@ -20,8 +20,8 @@ pub(super) const MAX_THREADS_READ: usize = 128;
 /// processes whose I/O counters are read, unless [`IO_ROUNDS`] requires more.
 const STATUSES_PER_SAMPLE: usize = 16;
 
-/// Maximum number of samples after which the bytes that a process has read and written are read
-/// again.
+/// Maximum number of samples of a process after which the bytes that it has read and written are
+/// read again.
 const IO_ROUNDS: usize = 5;
 
 /// Number of processes that are read in one sample, if the group has too many threads to read them
@@ -32,7 +32,8 @@ const MAX_PROCESSES_PER_SAMPLE: usize = 192;
 #[derive(Debug, Default)]
 pub(super) struct Group {
     processes: BTreeMap<u32, Process>,
-    /// Use of all processes, including those that have ended.
+    /// Use of all processes, including those that have ended, without the threads that belong to
+    /// the other side.
     pub(super) used: ResourceUse,
     /// Use of those threads that belong to the other side.
     pub(super) other_side_used: ResourceUse,

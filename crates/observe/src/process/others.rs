@@ -64,6 +64,15 @@ struct OtherProcess {
     counted: u64,
 }
 
+/// The growth of a process's times since the last scan, in ticks.
+#[derive(Clone, Copy, Debug, Default)]
+struct Growth {
+    /// Time of the process itself.
+    own: u64,
+    /// Time of its children that have ended, without the time that they had used by the last scan.
+    reaped: u64,
+}
+
 /// Time and cost of the last scan.
 #[derive(Clone, Copy, Debug)]
 struct Scan {
@@ -126,7 +135,8 @@ impl OtherPrograms {
         let due = self.last.map_or(ScanDecision::Now, |last| last.decide(now, elsewhere_s));
         if due == ScanDecision::Now {
             let begun = thread_run_time(files);
-            self.scan(files, sides);
+            let since_s = self.last.map_or(0.0, |last| elsewhere_s - last.elsewhere_s);
+            self.scan(files, sides, (since_s * 1e9 / TICK as f64).ceil() as u64);
             let took = thread_run_time(files).saturating_sub(begun);
             self.last = Some(Scan { at: now, elsewhere_s, took });
         }
@@ -135,7 +145,9 @@ impl OtherPrograms {
         }
     }
 
-    fn scan(&mut self, files: &mut Files<'_>, sides: &Sides) {
+    /// Scans all processes. `elsewhere` is the processor time that neither side has used since the
+    /// last scan, in ticks.
+    fn scan(&mut self, files: &mut Files<'_>, sides: &Sides, elsewhere: u64) {
         let mut found = BTreeMap::new();
         for number in files.root.numbers("proc") {
             if number == KTHREADD || sides.pids.contains(&number) {
@@ -157,30 +169,25 @@ impl OtherPrograms {
             ancestry(&parents, number).any(|number| is_match(&number))
         };
         found.retain(|number, _| !is_ours(*number));
-        self.count(found);
+        self.count(found, elsewhere);
     }
 
     /// Adds the processor time that each process has used since the last scan.
-    fn count(&mut self, mut found: BTreeMap<u32, OtherProcess>) {
-        let ended_since = self.ended_since(&found);
-        let is_first = self.last.is_none();
-        let youngest = self.youngest;
-        for (number, other) in &mut found {
-            let known = self.processes.get(number);
-            let before = known.filter(|before| before.stat.started == other.stat.started);
-            let grown = match before {
-                Some(before) => {
-                    let ended_since = ended_since.get(number).copied().unwrap_or_default();
-                    let reaped =
-                        reaped_ticks(&other.stat).saturating_sub(reaped_ticks(&before.stat));
-                    own_ticks(&other.stat).saturating_sub(own_ticks(&before.stat))
-                        + reaped.saturating_sub(ended_since)
-                }
-                // The process existed at the first scan, or at an earlier scan at which it belonged
-                // to a side or was hidden.
-                None if is_first || other.stat.started < youngest => 0,
-                None => own_ticks(&other.stat) + reaped_ticks(&other.stat),
-            };
+    ///
+    /// If a process and its parent end, another process waits for the orphan, and all time that the
+    /// orphan ever used is added to its times. The times of ended children are therefore limited
+    /// to the part of `elsewhere` that no living process used itself.
+    fn count(&mut self, mut found: BTreeMap<u32, OtherProcess>, elsewhere: u64) {
+        let growths = self.growths(&found);
+        let own = growths.values().fold(0, |sum: u64, growth| sum.saturating_add(growth.own));
+        let mut left = elsewhere.saturating_sub(own);
+        // Most orphans are waited for by process 1 or another old process. Those come last.
+        for (number, other) in found.iter_mut().rev() {
+            let growth = growths.get(number).copied().unwrap_or_default();
+            let reaped = growth.reaped.min(left);
+            left -= reaped;
+            let grown = growth.own + reaped;
+            let before = self.at_last_scan(*number, other);
             other.counted = before.map_or(0, |before| before.counted) + grown;
             self.youngest = self.youngest.max(other.stat.started);
             if grown > 0 {
@@ -189,6 +196,31 @@ impl OtherPrograms {
             }
         }
         self.processes = found;
+    }
+
+    /// Returns a process as it was at the last scan, if it existed then.
+    fn at_last_scan(&self, number: u32, other: &OtherProcess) -> Option<&OtherProcess> {
+        self.processes.get(&number).filter(|before| before.stat.started == other.stat.started)
+    }
+
+    /// Returns the growth of each process since the last scan.
+    fn growths(&self, found: &BTreeMap<u32, OtherProcess>) -> BTreeMap<u32, Growth> {
+        let ended_since = self.ended_since(found);
+        let growth = |number: u32, other: &OtherProcess| match self.at_last_scan(number, other) {
+            Some(before) => {
+                let ended_since = ended_since.get(&number).copied().unwrap_or_default();
+                let reaped = reaped_ticks(&other.stat).saturating_sub(reaped_ticks(&before.stat));
+                Growth {
+                    own: own_ticks(&other.stat).saturating_sub(own_ticks(&before.stat)),
+                    reaped: reaped.saturating_sub(ended_since),
+                }
+            }
+            // The process existed at the first scan, or at an earlier scan at which it belonged to
+            // a side or was hidden.
+            None if self.last.is_none() || other.stat.started < self.youngest => Growth::default(),
+            None => Growth { own: own_ticks(&other.stat), reaped: reaped_ticks(&other.stat) },
+        };
+        found.iter().map(|(number, other)| (*number, growth(*number, other))).collect()
     }
 
     /// Returns the ticks that ended processes had used by the last scan, by ancestor. Only
@@ -297,11 +329,11 @@ mod tests {
         Stat { parent, user, ..Stat::default() }
     }
 
-    /// Takes a sample at 1,000 s times `second`. Until then, the processors have been busy for one
+    /// Takes a sample at 1,000 s times `second`. Until then, the processors have been busy for 100
     /// of every 1,000 s.
     fn take_sample(others: &mut OtherPrograms, planted: &TestRoot, second: u64) -> Sample {
         let mut sample = Sample::default();
-        sample.read(&ComponentKind::Host, host::BUSY, second as f64);
+        sample.read(&ComponentKind::Host, host::BUSY, 100.0 * second as f64);
         let sides = Sides { own: OWN, pids: [101, 102].into(), used_s: 0.0 };
         let now = Stamp::ZERO + Nanos::from_secs(1_000 * second);
         others.sample(&mut Files::of(&planted.root), &sides, now, &mut sample);
@@ -365,6 +397,22 @@ mod tests {
         assert_eq!(value(&sample, "program cc1", "used"), Some(50.0));
         assert_eq!(value(&sample, "program make", "used"), Some(30.0));
         assert_eq!(value(&sample, "host", "other-programs"), Some(80.0));
+    }
+
+    /// A shell and its child end together. The child, which had used 500 s before, becomes a child
+    /// of process 1, which waits for it.
+    #[test]
+    fn ended_children_count_for_no_more_than_the_machine_used() {
+        let system = |reaped_user| {
+            let init = Stat { reaped_user, ..child(0, 0) };
+            plant(plant(TestRoot::new(), 1, "init", init), 10, "session", child(1, 0))
+        };
+        let family = plant(plant(system(0), 20, "sh", child(10, 0)), 21, "work", child(20, 50_000));
+        let mut others = OtherPrograms::default();
+        take_sample(&mut others, &family, 0);
+        let sample = take_sample(&mut others, &system(51_000), 1);
+        assert_eq!(value(&sample, "program init", "used"), Some(100.0));
+        assert_eq!(value(&sample, "host", "other-programs"), Some(100.0));
     }
 
     #[test]

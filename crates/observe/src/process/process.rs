@@ -31,7 +31,8 @@ pub(super) struct Detail {
     /// Number of samples in which the status of every thread is read once: each sample reads the
     /// status of one in this many threads.
     pub(super) status_rounds: usize,
-    /// Number of samples after which the bytes that a process has read and written are read again.
+    /// Number of samples of a process after which the bytes that it has read and written are read
+    /// again.
     pub(super) io_rounds: usize,
     /// Number of the current sample.
     pub(super) sample_number: usize,

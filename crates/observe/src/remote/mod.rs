@@ -29,17 +29,20 @@ pub use self::host::RemoteHost;
 use self::protocol::{RemoteMessage, RemoteRequest, VERSION, sanitised};
 pub use self::serve::{scope, serve};
 use self::ssh::{Connection, Event, RemoteFailure, SshExit};
-use crate::sample::{Sample, SeriesLimit};
+use crate::sample::{ReportedMissing, Sample, SeriesLimit};
 use crate::scope::Scope;
 
 /// Name of the ssh program, which is found in the `PATH`.
 const SSH: &str = "ssh";
 
-/// Maximum number of lines that are queued.
-const QUEUED_LINES: usize = 64;
+/// Maximum number of lines that are queued. Few, because each may have 4 MiB.
+const QUEUED_LINES: usize = 8;
 
 /// Maximum number of lines that a login may write before the remote program starts.
 const MAX_LOGIN_LINES: usize = 64;
+
+/// Maximum number of lines that are read after the watch is over. Usually there are two or three.
+const MAX_LAST_LINES: usize = 256;
 
 /// Number of requests to the remote clock. The answer with the shortest round trip is used.
 const CLOCK_REQUESTS: u64 = 8;
@@ -55,7 +58,7 @@ const MAX_DELAY_FACTOR: u64 = 2;
 /// Clock offset, in seconds, above which a warning is reported as missing data.
 const MIN_REPORTED_OFFSET_S: f64 = 1.0;
 
-/// Time limits for waiting for messages of the remote program.
+/// Time limits for the messages of the remote program.
 #[derive(Clone, Copy, Debug)]
 struct Timeouts {
     /// Time limit for the remote program's greeting, and for each answer of its clock.
@@ -64,6 +67,9 @@ struct Timeouts {
     silence: Nanos,
     /// Time limit for the last sample, once the watch is over.
     last_sample: Nanos,
+    /// Minimum time between two samples, by their own times. Readings that follow sooner are left
+    /// out, because the remote program decides how many samples it sends.
+    between_samples: Nanos,
 }
 
 impl Timeouts {
@@ -72,6 +78,7 @@ impl Timeouts {
             greeting: Nanos::from_secs(15),
             silence: (every * 3).max(Nanos::from_secs(5)),
             last_sample: Nanos::from_secs(2),
+            between_samples: Nanos(every.0 / 4),
         }
     }
 }
@@ -124,6 +131,8 @@ impl RemoteWatch {
                         connection,
                         received,
                         series: SeriesLimit::default(),
+                        reported_missing: ReportedMissing::default(),
+                        latest: None,
                         on_sample: &on_sample,
                     };
                     let failure = conversation.run().err();
@@ -168,6 +177,9 @@ struct Conversation<'a, T> {
     connection: Connection,
     received: Receiver<Event>,
     series: SeriesLimit,
+    reported_missing: ReportedMissing,
+    /// Time of the latest sample whose readings were reported.
+    latest: Option<Stamp>,
     on_sample: &'a T,
 }
 
@@ -274,7 +286,7 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
         loop {
             match self.receive(Monotonic.now() + self.timeouts.silence)? {
                 Incoming::RemoteMessage(at, RemoteMessage::Sample { at: there, sample }) => {
-                    self.report_sample(exchange.stamp(there, self.zero, at), sample);
+                    self.report_timely(exchange.stamp(there, self.zero, at), sample);
                     if at.since(asked.sent) >= CLOCK_PERIOD {
                         asked = ClockRequest { number: asked.number + 1, sent: Monotonic.now() };
                         is_awaited = true;
@@ -322,11 +334,15 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
         (self.on_sample)(at, sample);
     }
 
-    /// Receives the last sample, which the remote program sends when its input ends.
+    /// Receives the last sample, which the remote program sends when its input ends. The lines are
+    /// limited in time and number, because a program that is not `assay` may send them endlessly.
     fn receive_last_sample(&mut self, exchange: ClockExchange) {
         self.connection.close_input();
         let until = Monotonic.now() + self.timeouts.last_sample;
-        loop {
+        for _ in 0..MAX_LAST_LINES {
+            if Monotonic.now() >= until {
+                return;
+            }
             match self.receive(until) {
                 Ok(Incoming::RemoteMessage(at, RemoteMessage::Sample { at: there, sample })) => {
                     self.report_sample(exchange.stamp(there, self.zero, at), sample);
@@ -337,10 +353,26 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
         }
     }
 
+    /// Reports a remote sample, without its readings if they follow the previous ones too soon.
+    /// Missing data are always reported, because `assay` sends each name only once.
+    fn report_timely(&mut self, at: Stamp, mut sample: Sample) {
+        let earliest = self.latest.map(|latest| latest + self.timeouts.between_samples);
+        if earliest.is_some_and(|earliest| at < earliest) {
+            sample.readings.clear();
+        } else if !sample.readings.is_empty() {
+            self.latest = Some(at);
+        }
+        self.report_sample(at, sample);
+    }
+
     /// Reports a remote sample, with the name of the machine before the names of components and of
     /// missing data.
     fn report_sample(&mut self, at: Stamp, mut sample: Sample) {
         self.series.apply(&mut sample);
+        self.reported_missing.keep_new(&mut sample);
+        if sample.readings.is_empty() && sample.missing.is_empty() {
+            return;
+        }
         for reading in &mut sample.readings {
             if let Some(ObservedComponent { kind, .. }) =
                 ObservedComponent::parse(&reading.series.component)

@@ -69,8 +69,9 @@ pub(super) enum Event {
 fn remote_command(host: &RemoteHost, scope: &Scope) -> Vec<String> {
     let mut words = vec![host.command.clone(), "observe".to_owned(), "--stdio".to_owned()];
     words.extend(["--every".to_owned(), scope.every.to_string()]);
-    // Servers of several hosts of the URL may run on the other machine. A server on this machine
-    // does not, unless all of them seem to be here: the URL then leads to a tunnel.
+    // Servers of several hosts of the URL may run on the other machine. A server that seems to be
+    // on this machine counts as one of them only if no server is seen elsewhere: the URL then
+    // leads through a tunnel.
     let is_elsewhere = |place: &ServerLocation| matches!(place, ServerLocation::Elsewhere(_));
     let has_elsewhere = scope.servers.iter().any(is_elsewhere);
     let port = |place: &ServerLocation| match place {

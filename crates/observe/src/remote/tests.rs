@@ -61,8 +61,8 @@ fn start_with_script(script: &str, timeouts: Timeouts) -> TestWatch {
 
 /// Returns limits that are much longer than the tests take.
 fn timeouts() -> Timeouts {
-    let long = Nanos::from_secs(60);
-    Timeouts { greeting: long, silence: long, last_sample: long }
+    let (long, between_samples) = (Nanos::from_secs(60), Nanos::ZERO);
+    Timeouts { greeting: long, silence: long, last_sample: long, between_samples }
 }
 
 impl TestWatch {
@@ -103,9 +103,8 @@ fn remote_samples_are_reported_under_the_host_name() {
     let rest: Vec<Sample> = watched.samples.iter().map(|(_, sample)| sample).collect();
     let last = rest.iter().flat_map(|sample| &sample.readings).next_back();
     assert_eq!(last.map(|reading| reading.value), Some(3.0));
-    let missing: Vec<&str> =
-        rest.iter().flat_map(|sample| &sample.missing).map(|m| m.what.as_str()).collect();
-    assert_eq!(missing, ["db1/disk sda"], "nothing else went wrong");
+    let missing: Vec<&Missing> = rest.iter().flat_map(|sample| &sample.missing).collect();
+    assert!(missing.is_empty(), "nothing else went wrong: {missing:?}");
 }
 
 #[test]
@@ -180,6 +179,56 @@ cat
     let known = ["clock-offset", "busy"].len();
     assert_eq!(cut.unwrap().1.readings.len(), 10_000 - known);
     watched.end();
+}
+
+#[test]
+fn missing_data_of_an_observer_are_limited_and_each_is_reported_once() {
+    let many = r#"for first in 1 1 201 401 601 801; do
+  names=$(seq -f '["n%.0f","hidden"]' -s , $first $((first + 199)))
+  echo '{"at_ns":'$(clock)',"readings":[],"missing":['"$names"']}'
+done
+echo 'the end'
+"#;
+    let mut watched = start_with_script(&(working_script(0) + many), timeouts());
+    let missing: Vec<Missing> = watched.samples.iter().flat_map(|(_, s)| s.missing).collect();
+    let names: Vec<&str> = missing.iter().map(|missing| missing.what.as_str()).collect();
+    // After the names, the script breaks the protocol, which is always reported.
+    let end = ["db1/n999", "db1/further missing data", "db1"];
+    assert_eq!((names[0], names[1], &names[999..]), ("db1/disk sda", "db1/n1", &end[..]));
+    watched.end();
+}
+
+#[test]
+fn readings_that_follow_too_soon_are_left_out() {
+    let limits = Timeouts { between_samples: Nanos::from_secs(3_600), ..timeouts() };
+    let more = r#"readings='"readings":[["host","idle","s",1]]'
+echo '{"at_ns":'$(clock)','$readings',"missing":[["disk sdb","hidden"]]}'
+cat
+"#;
+    let mut watched = start_with_script(&(working_script(0) + more), limits);
+    let mut metrics = Vec::new();
+    for (_, Sample { readings, missing }) in &watched.samples {
+        metrics.extend(readings.into_iter().map(|reading| reading.series.metric));
+        if missing.iter().any(|missing| missing.what == "db1/disk sdb") {
+            break;
+        }
+    }
+    assert_eq!(metrics, ["clock-offset", "busy"]);
+    watched.end();
+}
+
+#[test]
+fn observer_that_never_stops_sending_is_ended() {
+    let limits = Timeouts { between_samples: Nanos::from_secs(3_600), ..timeouts() };
+    let sample = r#"{"at_ns":1,"readings":[["host","busy","s",3]],"missing":[["x","y"]]}"#;
+    for line in ["pong 1 1", sample] {
+        let script = format!("{}exec yes '{line}'\n", working_script(0));
+        let mut watched = start_with_script(&script, limits);
+        assert_eq!(watched.readings(2).len(), 2);
+        watched.end();
+        let rest = watched.samples.iter().count();
+        assert!(rest <= MAX_LAST_LINES + 2, "{rest}");
+    }
 }
 
 #[test]

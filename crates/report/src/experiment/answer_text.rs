@@ -28,7 +28,12 @@ impl AnswerText {
         AnswerText { width: style.columns(), text: String::new() }
     }
 
-    /// Returns the text written so far.
+    /// Returns the width of the page, in columns.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Returns the written text.
     pub(super) fn into_text(self) -> String {
         self.text
     }
@@ -61,7 +66,7 @@ impl AnswerText {
         shown
     }
 
-    /// Writes texts with a label, after an empty line.
+    /// Writes texts, each with the same label, after an empty line. Without texts, writes nothing.
     pub(super) fn labelled(&mut self, label: &str, texts: impl IntoIterator<Item = String>) {
         for (number, text) in texts.into_iter().enumerate() {
             if number == 0 {

@@ -19,7 +19,7 @@ pub(super) struct Appendix {
     pub(super) checks: Vec<Vec<String>>,
     /// The sentence about the checks that did not object.
     pub(super) other_checks: String,
-    /// Facts about program, machine and network.
+    /// Facts about program, machine, network and observation.
     pub(super) environment: Vec<FactTables>,
     /// Versions, sizes and settings of the servers.
     pub(super) servers: Vec<FactTables>,

@@ -6,7 +6,7 @@ use super::view::ExperimentView;
 use crate::html::Document;
 use crate::page::{Align, Line, Table};
 
-/// Writes the checks that objected, by arm, and the limiters by name.
+/// Writes the checks that objected by arm, the results of all checks, and the limiters by name.
 pub(super) fn checks(out: &mut Document, view: &ExperimentView, appendix: &Appendix) {
     let objections = Table::of_texts(&columns("check", view), &appendix.checks);
     out.table("Objections by check and arm", &objections);

@@ -53,7 +53,8 @@ impl ArmFacts {
         }
     }
 
-    /// Returns the distinct known values of a fact in all arms; `None` if no value is known.
+    /// Returns the distinct known values of a fact in all arms, joined by `or`; `None` if no value
+    /// is known.
     pub(super) fn distinct(&self, name: &str) -> Option<String> {
         let mut distinct: Vec<&str> = Vec::new();
         for value in self.by_name.get(name)?.iter().flat_map(|(values, _)| values) {

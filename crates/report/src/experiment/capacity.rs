@@ -26,7 +26,7 @@ pub struct CapacityView {
     /// Number of different servers, or of different starts of one server, on which the trials ran;
     /// `None` if it is unknown.
     pub server_starts: Option<u32>,
-    /// Version of the search whose result was stored in the record; `None` if the result was
+    /// Version of the search method that stored this result in the record; `None` if the result was
     /// computed from the trials.
     pub stored_method: Option<u32>,
 }
@@ -47,10 +47,11 @@ pub struct TrialView {
 }
 
 impl CapacityView {
-    /// Returns the verdict on a complete search. Trials beyond the capacity have errors and
-    /// backlogs on purpose, so only the trials that confirmed the value are judged. The verdict is
-    /// INVALID if no value was confirmed and unmet conditions are not the reason; it is SUSPECT if
-    /// the result is irregular.
+    /// Returns the verdict on a search; INVALID if the search has not ended. Trials beyond the
+    /// capacity have errors and backlogs on purpose, so only the trials that confirmed the value
+    /// are judged. The verdict is INVALID if no value was confirmed and unmet conditions are not
+    /// the reason. It is SUSPECT if a check objects to one of these trials, or if the result is
+    /// irregular.
     pub(super) fn verdict(&self) -> Status {
         let Some(found) = &self.found else { return Status::Invalid };
         if found.sustained.is_none() && !self.misses_conditions() {
@@ -83,7 +84,7 @@ impl CapacityView {
         self.found.as_ref().is_some_and(|found| found.irregular.iter().any(is_missed))
     }
 
-    /// Returns the valid trials that confirmed the sustained value.
+    /// Returns the valid trials that confirmed the sustained value, including the hold.
     fn confirming(&self) -> impl Iterator<Item = &TrialView> {
         let sustained = self.found.as_ref().and_then(|found| found.sustained);
         self.trials.iter().filter(move |it| {
@@ -114,8 +115,8 @@ impl CapacityView {
         self.found.as_ref()?.irregular.iter().find_map(Irregular::passes_beyond)
     }
 
-    /// Returns the sentence with the measures of all confirming trials together, by condition. A
-    /// single trial may be undecided. `None` if there are no measures.
+    /// Returns the sentence with the measures of all confirming trials together, without the hold,
+    /// by condition. A single trial may be undecided. `None` if there are no measures.
     fn confirmation(&self) -> Option<String> {
         let trials: Vec<&TrialView> =
             self.confirming().filter(|it| matches!(it.trial.phase, Phase::Confirm(_))).collect();
@@ -155,10 +156,10 @@ impl CapacityView {
             .then(|| format!("{number} together: {}", all.join("; ")))
     }
 
-    /// Returns the trials nearest to the answer, sorted by value. They are chosen in this order:
-    /// the failed one next to the answer, then one of each value, then more of the same values. If
-    /// there is neither a confirmed value nor an estimate, the value that fails counts as the
-    /// answer. If no value fails either, the last trials are returned.
+    /// Returns up to `most` trials nearest to the answer, sorted by value. They are chosen in this
+    /// order: the failed one next to the answer, then one of each value, then more of the same
+    /// values. If there is neither a confirmed value nor an estimate, the value that fails counts
+    /// as the answer. If no value fails either, the last trials are returned.
     pub(super) fn nearest_trials(&self, most: usize) -> Vec<&TrialView> {
         let found = self.found.as_ref();
         let answer = found.and_then(|it| it.sustained.or(it.estimate).or(it.fails));
@@ -196,8 +197,9 @@ impl CapacityView {
         self.confirming().flat_map(|it| Self::objections_to(it).map(|(kind, _)| kind))
     }
 
-    /// Returns the checks that are suspect or invalid in a trial. If conditions of the search limit
-    /// failed requests and are met, failed requests are no reason to doubt the value.
+    /// Returns the checks that are suspect or invalid in a trial. If requests failed only in jobs
+    /// whose failures a condition of the search limits, the check `errors` is left out: the
+    /// condition itself decides then.
     pub(super) fn objections_to(trial: &TrialView) -> impl Iterator<Item = (CheckKind, Status)> {
         let are_limited = trial.trial.limited_failures > 0 && trial.trial.errors == 0;
         let objections = trial.verdict.objections.iter().copied();
@@ -846,8 +848,8 @@ pub(super) mod tests {
         ExperimentView { capacity: Some(search), ..experiment() }
     }
 
-    /// Returns all kinds of irregularities. If a new kind is missing here, this function does not
-    /// compile.
+    /// Returns all kinds of irregularities. Without a new kind in the `match`, this function does
+    /// not compile; the kind must be added to the list as well.
     fn all() -> Vec<Irregular> {
         let all = vec![
             Irregular::GeneratorLimited { value: 700.0 },

@@ -85,7 +85,8 @@ impl CapacityView {
     }
 }
 
-/// Returns the origin of an answer that was read from the record, and not computed from its trials.
+/// Returns the sentence on an answer that was read from the record, and not computed from the
+/// trials by this version of the method.
 fn stored_answer_note(method: u32) -> String {
     format!(
         "Answer of search method {method}, stored in the record: this version of Assay uses method \

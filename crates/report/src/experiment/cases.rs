@@ -13,7 +13,8 @@ use super::view::{ArmView, DifferenceView, ExperimentState, ExperimentView};
 use crate::cases::{TestCase, TestGroup, TestResult, TestSuite};
 
 impl TestSuite {
-    /// Returns the test cases of an experiment: its validity, and its comparisons, bets and SLOs.
+    /// Returns the test cases of an experiment: its validity, its comparisons, bets and SLOs, and
+    /// its repetition. A check that is SUSPECT is an error if `is_strict`.
     pub fn of_experiment(view: &ExperimentView, is_strict: bool) -> TestSuite {
         let mut cases = vec![case_of_answer(view)];
         cases.extend(view.saturation.iter().map(case_of_saturation));
@@ -128,7 +129,7 @@ fn case_of_change(view: &ExperimentView, arm: &ArmComparison, change: &MetricCha
 }
 
 /// Returns the result of a declared metric: an error if it was not compared, or if a single run
-/// allows no conclusion.
+/// allows no conclusion. Any other conclusion passes, even `worse`: bets and SLOs judge the change.
 pub(super) fn compared_result(change: &MetricChange) -> TestResult {
     match change.compared.as_ref().map(|compared| compared.conclusion) {
         Ok(
@@ -200,7 +201,8 @@ fn case_of_trials(search: &CapacityView, is_strict: bool) -> TestCase {
     }
 }
 
-/// Returns the test case that passes if some value meets the conditions of a search.
+/// Returns the test case that passes if a search has confirmed a value. It is a failure if the
+/// conditions were missed, and an error if no value was confirmed for another reason.
 fn case_of_capacity(view: &ExperimentView, search: &CapacityView) -> TestCase {
     let is_sustained = search.found.as_ref().is_some_and(|found| found.sustained.is_some());
     TestCase {

@@ -154,7 +154,8 @@ impl ComparisonView {
         count(self.groups.iter().map(|group| u64::from(group.validity.runs)).sum(), "run")
     }
 
-    /// Returns SUSPECT if a change of the machine may explain the change of an arm.
+    /// Returns SUSPECT if a change of the machine may explain the change of an arm, and otherwise
+    /// the status of a check that passes.
     pub(super) fn machine_status(&self) -> Status {
         machine_status(self.machine.iter().map(|one| &one.change))
     }

@@ -10,8 +10,9 @@ use super::{cases, objection, sentence};
 use crate::cases::{TestCase, TestGroup, TestResult, TestSuite};
 
 impl TestSuite {
-    /// Returns the test cases of a comparison: the validity of its groups, objections, metrics,
-    /// repetitions and limits.
+    /// Returns the test cases of a comparison: the validity of its groups and, for arms of one
+    /// experiment, their differences and the machine; then objections, metrics, repetitions and
+    /// limits. A check that is SUSPECT is an error if `is_strict`.
     pub fn of_comparison(view: &ComparisonView, is_strict: bool) -> TestSuite {
         let groups = view.groups.iter();
         let mut cases: Vec<TestCase> =

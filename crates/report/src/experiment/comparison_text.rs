@@ -10,7 +10,7 @@ use crate::text::Style;
 use analyze::compare::{ArmId, Conclusion, JudgedLimit, RegressionOutcome};
 
 /// Formats a comparison: the sentences first, then groups with their validity, differences, limits,
-/// limiters, metrics and pairs.
+/// bets, limiters, metrics and pairs.
 pub fn comparison_text(view: &ComparisonView, style: &Style) -> String {
     let mut out = AnswerText::new(style);
     for sentence in answer(view) {

@@ -12,7 +12,7 @@ use super::view::{ArmLimiter, ExperimentState, ExperimentView, RunPhase, RunView
 use crate::number::{count, significant, trimmed};
 use crate::words;
 
-/// A check that is suspect or invalid in runs with the state `counts`.
+/// A check that is suspect or invalid in judged runs.
 pub(super) struct ObjectingCheck {
     pub(super) kind: CheckKind,
     /// Gravest status in any of these runs.
@@ -366,7 +366,10 @@ mod tests {
             job: "read".to_owned(),
             failed: 5,
             scheduled: 10,
-            class: Some(base::Class::Disconnect),
+            error: Some(record::EventError {
+                class: base::Class::Disconnect,
+                code: base::Code::DISCONNECT,
+            }),
             runs_program: false,
         };
         view.runs[0].checks[0] = Check {

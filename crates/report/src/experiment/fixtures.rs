@@ -1,4 +1,4 @@
-//! Experiments of the tests.
+//! Experiments for tests.
 
 use analyze::compare::{
     ArmComparison, ArmId, ArmValidity, ChangeInterval, Compared, Comparison, Conclusion, CpuShare,

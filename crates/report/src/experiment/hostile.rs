@@ -127,7 +127,7 @@ fn check_harmless(what: &str, text: &str) {
     let acts = |c: char| c != '\n' && is_terminal_control(c);
     assert!(!text.contains(acts), "{what}: {text:?}");
     for forged in ["VALID: 20", "# forged", "| a | b |", "<script"] {
-        // The lines of a wrapped text are indented.
+        // The continuation lines of a wrapped text are indented, so they forge no line.
         let begins = |line: &str| line.starts_with(forged);
         assert!(!text.lines().any(begins), "{what}: {forged}: {text}");
     }

@@ -276,7 +276,7 @@ pub(super) fn metrics(out: &mut Document, arms: &[ArmView], arm: &ArmComparison)
 /// Writes the pairs of the first metric, if the runs were interleaved.
 pub(super) fn pairs(out: &mut Document, arms: &[ArmView], arm: &ArmComparison) {
     let Some(pairs) = metric_tables::pairs(arms, arm, MetricForm::Page) else { return };
-    // Each table is saved as a file: equal names would collide.
+    // A reader can save each table as a file, and equal names of files would collide.
     let [baseline, own] =
         [arm.baseline, arm.arm].map(|of| sentence::name_as_code(&arms[of.index()].name));
     let of_arm = match arms.len() {

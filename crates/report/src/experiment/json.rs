@@ -153,7 +153,7 @@ pub(super) fn difference(arms: &[ArmView], one: &DifferenceView) -> Value {
     })
 }
 
-/// Returns an arm with the numbers of its runs.
+/// Returns an arm with the counts of its runs by validity.
 pub(super) fn arm(arm: &ArmView) -> Value {
     let differences: Vec<Value> =
         arm.differences.iter().map(|(key, value)| json!({ "key": key, "value": value })).collect();

@@ -78,7 +78,7 @@ pub fn first_answers(view: &ExperimentView, record: &str) -> Vec<String> {
 }
 
 impl ExperimentView {
-    /// Returns the answers of a complete sweep: sentences for each arm.
+    /// Returns the sentences that answer a sweep, arm by arm; empty without a sweep.
     pub(super) fn sweep_answers(&self) -> Vec<String> {
         self.sweep.as_ref().map_or_else(Vec::new, |sweep| sweep::answers(sweep, &self.names()))
     }
@@ -420,8 +420,8 @@ pub(super) const UNDECIDED: &str =
 pub(super) const MEANS: &str =
     "values are geometric means over the runs, whose ratio is the change; shares arithmetic ones";
 
-/// Returns the confidence of the intervals of a table: `intervals of 98.3 %`, or `intervals of 99.2
-/// %, of exploratory metrics 98.3 %`; `None` if there are no intervals.
+/// Returns the confidence of the intervals of a table: `intervals of 98.3 %`, or
+/// `intervals of 99.2 %, of exploratory metrics 98.3 %`; `None` if there are no intervals.
 pub(super) fn levels<'c>(changes: impl Iterator<Item = &'c MetricChange>) -> Option<String> {
     let has_interval = |change: &&MetricChange| {
         change.compared.as_ref().is_ok_and(|compared| compared.interval.is_some())
@@ -463,7 +463,7 @@ pub(super) fn row(change: &MetricChange) -> [String; 6] {
     row_with(change, sentence::value)
 }
 
-/// Returns the cells of a metric whose values are formatted in a different way.
+/// Returns the cells of a metric as [`row`] does, with values that `value` formats.
 pub(super) fn row_with(change: &MetricChange, value: fn(f64, &str) -> String) -> [String; 6] {
     let mark = if change.is_exploratory { " *" } else { "" };
     let metric = format!("{}{mark}", change.metric);

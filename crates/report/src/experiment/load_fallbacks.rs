@@ -21,8 +21,8 @@ pub struct LoadFallback {
 }
 
 impl LoadFallback {
-    /// Returns the tables of runs in the order of the arms; each run is given by its arm and by the
-    /// names and values of its facts.
+    /// Returns the tables that were filled by inserts for these runs, in the order of the arms.
+    /// Each run is given by its arm and by the names and values of its facts.
     pub fn of_runs<'f>(
         runs: impl IntoIterator<Item = (ArmId, &'f [(String, String)])>,
     ) -> Vec<LoadFallback> {
@@ -66,7 +66,7 @@ pub(super) fn sentences(all: &[LoadFallback], arms: &[&str]) -> Vec<String> {
     sentences
 }
 
-/// Returns some of all arms in words, in parentheses after a blank; empty for the only arm.
+/// Returns some of all arms in words, in parentheses after a space; empty if there is only one arm.
 fn in_arms(some: &[ArmId], all: &[&str]) -> String {
     if all.len() == 1 {
         return String::new();

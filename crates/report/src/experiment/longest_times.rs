@@ -26,9 +26,9 @@ pub(super) fn sentences<'c>(
     all
 }
 
-/// Returns, for a quantile from p90 on of response or service times, the metric of the longest of
-/// the same times, and the number of requests of which one is expected beyond the quantile: 100 for
-/// p99. Returns `None` for every other metric.
+/// Returns the metric of the longest time that corresponds to a quantile, and the number of
+/// requests of which one is expected beyond the quantile: 100 for p99. Returns `None` for a metric
+/// that is not a quantile of response or service times, and for quantiles below p90.
 fn longest_of(metric: &RunMetric) -> Option<(RunMetric, u64)> {
     let (statistic, quantity) = match metric.quantity {
         Quantity::Response(statistic) => (statistic, Quantity::Response(TimeStatistic::Max)),
@@ -53,7 +53,8 @@ fn longest_of(metric: &RunMetric) -> Option<(RunMetric, u64)> {
     Some((RunMetric { quantity, of: metric.of.clone() }, requests))
 }
 
-/// Returns true if two metrics have the same values in all runs of the baseline, or of the arm.
+/// Returns true if two metrics have the same values in all runs of the baseline, or in all runs of
+/// the arm.
 fn is_same(one: &MetricChange, other: &MetricChange) -> bool {
     let [Ok(one), Ok(other)] = [&one.compared, &other.compared] else { return false };
     let [one, other] = [&one.values, &other.values].map(SampleValues::sides);

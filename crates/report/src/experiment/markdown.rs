@@ -18,9 +18,9 @@ use crate::page::Align;
 /// Maximum number of sentences of the answer.
 const MOST_ANSWERS: usize = 5;
 
-/// Formats the answer of an experiment for a pull request: the sentence first, or the verdict if
-/// it is INVALID, then validity, bets and SLOs, and the metrics in a collapsed table. It has at
-/// most 40 lines.
+/// Formats the answer of an experiment for a pull request: first the sentence, or the verdict if
+/// that is INVALID, then validity, bets and SLOs, and the metrics in a collapsed table. The
+/// document has at most 40 lines.
 pub fn experiment_markdown(view: &ExperimentView) -> String {
     let mut out = Document::default();
     let verdict = format!("**{}**: {}", view.verdict_in_words(), escaped(&view.reason()));

@@ -44,8 +44,9 @@ impl MetricForm {
         }
     }
 
-    /// Returns the columns that are dropped if the page is narrow. A full text has the conclusions
-    /// and the names of the arms elsewhere. A short text has few metrics, and states their
+    /// Returns the columns that are dropped if the page is narrow. The first one is dropped first;
+    /// `values` are the titles of the two columns of values. A full text then states the
+    /// conclusions in a note below the table. A short text has few metrics, and states their
     /// intervals in its answer.
     fn optional(self, values: &[String; 2]) -> Vec<String> {
         let [baseline, value] = values.clone();
@@ -93,8 +94,8 @@ pub(super) fn without_rows(titles: [String; 2], has_arms: bool, form: MetricForm
     Table::new(columns).with_values_of(values).with_optional_columns(optional)
 }
 
-/// Returns the titles of the columns of values: the names of the arms if both are short and no
-/// other column has them.
+/// Returns the titles of the columns of values: the names of the arms if both are short and differ
+/// from the other titles; otherwise `baseline` and `value`.
 pub(super) fn titles_of_values(names: [String; 2]) -> [String; 2] {
     let is_title =
         |name: &String| name.chars().count() <= LONGEST_TITLE && !TITLES.contains(&name.as_str());
@@ -236,7 +237,8 @@ pub(super) struct PairTable {
     pub(super) estimate: String,
 }
 
-/// Returns the pairs of the first metric; `None` if the runs were not interleaved.
+/// Returns the pairs of the first metric; `None` if the runs were not interleaved, or if this
+/// metric was not compared.
 pub(super) fn pairs(arms: &[ArmView], arm: &ArmComparison, form: MetricForm) -> Option<PairTable> {
     let change = arm.changes.first()?;
     let compared = change.compared.as_ref().ok()?;

@@ -1,9 +1,10 @@
 //! Reports of experiments, for people and programs.
 //!
 //! An [`ExperimentView`] has the content of a record: the question, the comparison, and the
-//! validity of the runs. [`experiment_text`], [`experiment_full_text`], [`experiment_markdown`] and
-//! [`experiment_json`] format it, and a [`TestSuite`](crate::TestSuite) has its test cases; none of
-//! them decides anything. A [`ComparisonView`] has recorded groups of runs and no question.
+//! validity of the runs. [`experiment_text`], [`experiment_full_text`], [`experiment_markdown`],
+//! [`experiment_html`] and [`experiment_json`] format it, and a [`TestSuite`](crate::TestSuite) has
+//! its test cases; none of them decides anything. A [`ComparisonView`] has recorded groups of runs
+//! and no question.
 
 mod alarms;
 mod answer_text;

@@ -10,7 +10,8 @@ use crate::number::count;
 /// Maximum number of differences of one kind that are named.
 const MOST_DIFFERENCES: usize = 3;
 
-/// Returns the reason of an objection: the difference, and the group in which it was found.
+/// Returns the sentence of an objection. `group` is the name of the group that the objection
+/// concerns.
 pub(super) fn reason(objection: &Objection, group: &str) -> String {
     let group = sentence::name_as_code(group);
     match &objection.problem {

@@ -11,7 +11,7 @@ use super::repetition::{RepeatedBest, RepeatedMetric, RepetitionView};
 use super::value_list::ListLength;
 use super::view::ExperimentView;
 
-/// Probability with which at least one interval of the whole answer misses the true value.
+/// Maximum probability that at least one interval of the whole answer misses the true value.
 const ALPHA: f64 = 0.05;
 
 impl RepetitionView {
@@ -62,8 +62,8 @@ impl RepetitionView {
     }
 }
 
-/// Compares the best points of the arms of two sweeps. Returns an empty list if the sweeps have no
-/// rule for the best point.
+/// Compares the best points of the arms of two sweeps. Returns an empty list if one of the
+/// experiments has no sweep, or no rule for the best point.
 fn best_points(first: &ExperimentView, second: &ExperimentView) -> Vec<RepeatedBest> {
     let Some((one, other)) = first.sweep.as_ref().zip(second.sweep.as_ref()) else {
         return Vec::new();

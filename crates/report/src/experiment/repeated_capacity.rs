@@ -15,7 +15,8 @@ pub struct RepeatedCapacity {
     pub second: String,
     /// Both findings as numbers, and the reason for the outcome.
     pub repetition: CapacityRepetition,
-    /// The outcome. If the workloads differ, it is weaker than the reason alone would imply.
+    /// The outcome. If the workloads differ or the runs are the same, it is weaker than the reason
+    /// alone would imply.
     pub outcome: RepetitionOutcome,
 }
 
@@ -136,7 +137,8 @@ mod tests {
         ExperimentView { repetition: Some(repetition), ..second }
     }
 
-    /// Returns the view of the search whose answer did not hold on 29 November 2026.
+    /// Returns an experiment that repeats a search and contradicts its answer. Such searches were
+    /// made on 29 November 2026.
     fn contradicted() -> ExperimentView {
         let first = range(Some(44_972.0), Some(52_908.0), Vec::new());
         repeated(first, range(Some(56_623.0), Some(66_615.0), Vec::new()))

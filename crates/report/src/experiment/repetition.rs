@@ -16,13 +16,13 @@ const SAME_RUNS: &str = "runs: the same again, which confirms nothing: in virtua
 pub struct RepetitionView {
     /// The record of the first experiment.
     pub record: String,
-    /// Probability with which one interval of a difference misses the true difference.
+    /// Probability that the interval of one difference misses the true difference.
     pub alpha: f64,
     /// Metrics that were declared.
     pub metrics: Vec<RepeatedMetric>,
     /// The best points of the arms of two sweeps.
     pub best: Vec<RepeatedBest>,
-    /// The results of two capacity searches.
+    /// The results of two capacity searches; `None` if one of them is missing or has not ended.
     pub capacity: Option<RepeatedCapacity>,
     /// The loads of both experiments, if both searched for one and found it.
     pub loads: Option<RepeatedLoads>,
@@ -59,7 +59,7 @@ pub enum LoadDifference {
 /// The best points of an arm in a sweep and in its repetition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RepeatedBest {
-    /// Name of the arm.
+    /// Name of the arm; empty if there is only one.
     pub arm: String,
     /// The best value of the first sweep and the values that may be as good, in words.
     pub first: String,
@@ -82,7 +82,8 @@ pub struct RepeatedMetric {
     pub first: Option<Compared>,
     /// Change in the repetition; `None` if it was not compared.
     pub second: Option<Compared>,
-    /// The difference of the two changes; `None` if one of them is missing.
+    /// The difference of the two changes; `None` if one of them is missing, or if their values
+    /// cannot be compared.
     pub repetition: Option<Repetition>,
 }
 
@@ -214,7 +215,7 @@ impl RepeatedBest {
 }
 
 impl RepeatedMetric {
-    /// Returns the outcome; undecided if one of the changes is missing.
+    /// Returns the outcome; undecided if the changes could not be compared.
     pub fn outcome(&self) -> RepetitionOutcome {
         self.repetition.as_ref().map_or(RepetitionOutcome::Undecided, |it| it.outcome)
     }

@@ -19,7 +19,8 @@ pub struct SaturationView {
     pub question: SaturateQuestion,
     /// The steps in the order in which they ran, including repeated ones.
     pub steps: Vec<SaturationStepView>,
-    /// The result of the steps: the load that was found, or the next step.
+    /// The result of the steps: the load that was found, the next step, or the reason why the
+    /// search failed.
     pub next: NextSaturationStep,
     /// Number of different servers, or of different starts of one server, on which the steps ran;
     /// `None` if it is unknown, or if the server is restarted before each run.
@@ -260,7 +261,7 @@ impl SaturationView {
     }
 
     /// Returns the gain of a step's throughput over that of the previous step, as a fraction;
-    /// `None` if one of the two was not judged.
+    /// `None` if one of the two was not judged or not measured, or if the gain is infinite.
     pub(super) fn gain(&self, step: &SaturationStepView) -> Option<f64> {
         let of =
             |number: u32| self.steps.iter().find(|other| other.step == number && other.is_judged());

@@ -6,7 +6,8 @@ use workload::question::VariedLoad;
 
 use super::saturation::{SaturationStepView, SaturationView};
 
-/// Returns the JSON object of a search; the numbers are null if it found no load.
+/// Returns the JSON object of a search. If the search found no load, `value` and `measured_percent`
+/// are null.
 pub(super) fn saturation(view: &SaturationView) -> Value {
     let found = view.found();
     // If all steps are overloaded, the first has no previous step to compare its throughput with.

@@ -241,7 +241,8 @@ fn unit(scale: Scale) -> &'static str {
     }
 }
 
-/// Returns the mean values of a metric in words.
+/// Returns the mean values of a metric for the baseline and the arm, formatted by `format`, which
+/// gets a value and its unit.
 pub(super) fn values(
     compared: &Compared,
     metric: &RunMetric,
@@ -250,8 +251,8 @@ pub(super) fn values(
     means(compared, metric).map(|mean| format(mean, metric.quantity.unit()))
 }
 
-/// Returns the mean values of a metric in its unit. A metric that is compared by ratio has
-/// geometric means, whose ratio is the reported change.
+/// Returns the mean values of a metric for the baseline and the arm, in the unit of the metric. A
+/// metric that is compared by ratio has geometric means, whose ratio is the reported change.
 pub(super) fn means(compared: &Compared, metric: &RunMetric) -> [f64; 2] {
     match metric.quantity.scale() {
         Scale::Ratio => compared.values.sides().map(|values| geometric_mean(values.into_iter())),

@@ -154,9 +154,10 @@ fn models(view: &ExperimentView) -> [(&'static str, Vec<String>); 3] {
     [("not best", excluded), ("USL", usl), ("model", model)]
 }
 
-/// Returns the numbers of runs of each arm. Arms with equal numbers and no objections share a line.
-/// A single arm whose runs are all VALID or all SUSPECT has no line, because the verdict states the
-/// number of runs and the checks. For a capacity search, returns the numbers of trials by outcome.
+/// Returns the numbers of runs of each arm. Arms with equal numbers share a line, unless the line
+/// would list several checks or rounds. A single arm whose runs are all VALID or all SUSPECT has no
+/// line, because the verdict states the number of runs and the checks. For a capacity search,
+/// returns the numbers of trials by outcome.
 pub(super) fn counts(view: &ExperimentView) -> Vec<String> {
     if let Some(search) = &view.capacity {
         return vec![search.outcomes()];
@@ -174,7 +175,8 @@ pub(super) fn counts(view: &ExperimentView) -> Vec<String> {
     let mut shared: Vec<(Vec<&str>, String)> = Vec::new();
     for arm in &view.arms {
         let text = lines::counts(arm);
-        let is_plain = !text.contains(',');
+        // A comma without a blank belongs to a number, such as 1,000.
+        let is_plain = !text.contains(", ");
         match shared.iter_mut().find(|(_, known)| is_plain && *known == text) {
             Some((names, _)) => names.push(&arm.name),
             None => shared.push((vec![&arm.name], text)),
@@ -251,8 +253,8 @@ fn remarks(view: &ExperimentView, most: usize) -> Vec<Remark> {
     remarks
 }
 
-/// Returns remarks on the SLOs that were missed. If none was, and the numbers can be believed,
-/// returns one remark that all were met.
+/// Returns remarks on the SLOs that were missed. If none was missed and the experiment is not
+/// INVALID, returns one remark that all were met.
 fn slos(view: &ExperimentView, most: usize) -> Vec<Remark> {
     let all: Vec<_> = view.arms.iter().flat_map(|arm| &arm.slos).collect();
     if view.capacity.is_some() || all.is_empty() {
@@ -277,4 +279,28 @@ fn next_commands(view: &ExperimentView) -> Vec<Line> {
     next.extend(view.resume().map(|command| Line::new("resume", command)));
     next.push(Line::new("repeat", view.repeat()));
     next
+}
+
+#[cfg(test)]
+mod tests {
+    use analyze::CheckKind;
+
+    use super::super::fixtures::experiment;
+    use super::*;
+
+    #[test]
+    fn arms_share_a_line_unless_it_lists_several_rounds() {
+        let check = |rounds: &[u32], expected: &[&str]| {
+            let mut view = experiment();
+            for arm in &mut view.arms {
+                let suspect = rounds.iter().map(|round| (*round, vec![CheckKind::Drift]));
+                (arm.validity.runs, arm.validity.suspect) = (1_000, suspect.collect());
+            }
+            assert_eq!(counts(&view), expected);
+        };
+        check(&[], &["plain, tls: 1,000 runs each"]);
+        let [plain, tls] = ["plain", "tls"]
+            .map(|arm| format!("{arm}: 1,000 runs; 2 SUSPECT (drift) in rounds 1, 2"));
+        check(&[0, 1], &[plain.as_str(), tls.as_str()]);
+    }
 }

@@ -153,7 +153,8 @@ pub(super) fn trials(search: &CapacityView, most: usize) -> ShortTable {
     ShortTable { heading, table, levels: None, notes: Vec::new() }
 }
 
-/// Returns the points of each arm that are nearest to its best one, or to its last one.
+/// Returns the points of each arm that are nearest to its best point or to its last point,
+/// whichever is nearer. Without a best point, only the last one counts.
 fn points(view: &ExperimentView, sweep: &SweepView, most: usize) -> ShortTable {
     const ARM: usize = 1;
     let has_arms = view.arms.len() > 1;
@@ -187,7 +188,8 @@ fn points(view: &ExperimentView, sweep: &SweepView, most: usize) -> ShortTable {
     ShortTable { heading, table, levels: None, notes: Vec::new() }
 }
 
-/// Returns the comparisons of the arms at the points nearest to the baseline's best one.
+/// Returns the comparisons of the arms at the points that are nearest to the best point or to the
+/// last point of the baseline.
 fn comparisons(view: &ExperimentView, sweep: &SweepView, most: usize) -> ShortTable {
     let all = comparison_rows(view, sweep);
     let of_each = all.len().div_ceil(sweep.values.len().max(1)).max(1);
@@ -203,7 +205,8 @@ fn comparisons(view: &ExperimentView, sweep: &SweepView, most: usize) -> ShortTa
     ShortTable { heading, table, levels: None, notes: Vec::new() }
 }
 
-/// Returns the points nearest to the best one, or to the last one, in their order.
+/// Returns the points that are nearest to the best one or to the last one, whichever is nearer, in
+/// the order of the sweep.
 fn nearest_points(curve: &ArmCurve, most: usize) -> Vec<usize> {
     let notable = sweep::notable_points(curve);
     let distance = |place: &usize| {

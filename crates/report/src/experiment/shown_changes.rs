@@ -1,5 +1,6 @@
-//! The metrics of a comparison that the tables show: all except metrics that were not measured and
-//! metrics that equal another one, such as the service times of a job without a queue.
+//! The metrics of a comparison that the tables show: all except exploratory metrics that were not
+//! measured, and exploratory service times that equal the response times, as in a job without a
+//! queue.
 
 use analyze::compare::{ArmComparison, Comparison, MetricChange, Missing, NotCompared};
 use workload::question::{Quantity, RunMetric};
@@ -11,7 +12,8 @@ pub(super) const NOTE: &str = "Service times that equal the response times are l
                                request waited for a client";
 
 /// Returns the changes in the tables of text, Markdown and page. They leave out an exploratory
-/// metric that some runs did not measure, or that has the same values as another metric.
+/// metric that some runs did not measure, and an exploratory service time that equals the response
+/// time.
 pub(super) fn table_changes(arm: &ArmComparison) -> impl Iterator<Item = &MetricChange> {
     let missing = Err(NotCompared::Missing(Missing::NotMeasured));
     let is_measured = move |it: &&MetricChange| !it.is_exploratory || it.compared != missing;

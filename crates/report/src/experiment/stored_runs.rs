@@ -24,13 +24,13 @@ pub struct StoredRunsView {
     pub record: String,
     /// The reason why the question cannot be read.
     pub reason: String,
-    /// The remedy.
+    /// The remedy for this reason.
     pub remedy: String,
     /// The question as it is stored; may be empty.
     pub text: String,
     /// Version of the program that made the record, if the record states it.
     pub version: Option<String>,
-    /// The label, if the user gave it one.
+    /// The label of the experiment; `None` if the user gave it none.
     pub label: Option<String>,
     /// Remarks of the program and notes of reviewers, the oldest first.
     pub notes: Vec<Note>,

@@ -21,7 +21,7 @@ pub struct SweepView {
     pub values: Vec<String>,
     /// Number of runs of each arm at each point.
     pub repeats: u32,
-    /// The rule for the best point.
+    /// The rule for the best point; `None` if the file has none.
     pub best: Option<BestRule>,
     /// The job whose key varies; `None` if the key belongs to no job.
     pub job: Option<String>,
@@ -41,7 +41,7 @@ pub(super) struct Gain {
     pub(super) interval: ChangeInterval,
 }
 
-/// Words before the predictions of the response-time model.
+/// The assumptions of the response-time model.
 pub(super) const ONE_SERVER: &str =
     "It assumes one server with exponential times and random arrivals";
 
@@ -104,7 +104,7 @@ pub(super) fn short_varied_line(sweep: &SweepView) -> String {
     format!("{}: {}; {runs} at each", sweep.vary, short_values(&sweep.values))
 }
 
-/// Returns the answers of a complete sweep: sentences for each arm, by its name.
+/// Returns the sentences that answer a sweep, arm by arm. `names` are the names of the arms.
 pub(super) fn answers(sweep: &SweepView, names: &[&str]) -> Vec<String> {
     let all = placed_answers(sweep, names, ListLength::Full);
     all.into_iter().map(|(_, sentence)| sentence).collect()
@@ -481,8 +481,8 @@ pub(super) fn limiters_of_arms(sweep: &SweepView, names: &[&str]) -> Vec<String>
     names.iter().zip(&sweep.curves).filter_map(of_arm).collect()
 }
 
-/// Returns the indexes of the best point and of the last point of an arm; one index if they are the
-/// same point.
+/// Returns the indexes of the best point and of the last point of an arm: one index if they are the
+/// same point or if no point is the best, and none if there are no points.
 pub(super) fn notable_points(curve: &ArmCurve) -> Vec<usize> {
     let Some(last) = curve.points.len().checked_sub(1) else { return Vec::new() };
     let best = curve.best.as_ref().and_then(|best| best.best);

@@ -14,7 +14,8 @@ use super::view::{ArmView, ExperimentView};
 use crate::html::Document;
 use crate::page::{Align, Cell, Line, Table};
 
-/// Writes the tables of the points, and the models of each arm.
+/// Writes the tables of the points, of their processor time and of the compared arms, and the
+/// models of each arm.
 pub(super) fn points(out: &mut Document, view: &ExperimentView, sweep: &SweepView) {
     let curves = || view.arms.iter().zip(&sweep.curves);
     out.table("Points", &sweep_table::points(view, sweep));

@@ -11,8 +11,9 @@ use serde_json::{Map, Value, json};
 use super::sweep::{self, Gain, SweepView};
 use super::view::{ArmView, ExperimentView};
 
-/// Returns the fields `sweep`, `best`, `usl`, `model` and `curves`. They are null or empty if the
-/// experiment is not a sweep.
+/// Returns the fields `sweep`, `best`, `usl`, `model` and `curves`. The fields `best`, `usl` and
+/// `model` are those of the first arm; `curves` has those of all arms. They are null or empty if
+/// the experiment is not a sweep.
 pub(super) fn fields(view: &ExperimentView) -> Map<String, Value> {
     let mut fields = Map::new();
     let all = view.sweep.as_ref().map_or_else(Vec::new, |sweep| curves(view, sweep));

@@ -5,7 +5,7 @@ use super::sweep;
 use super::view::{ArmView, ExperimentView};
 use crate::markdown::{Document, escaped};
 
-/// Writes the models of each arm.
+/// Writes, for each arm, the points that cannot be the best and the models.
 pub(super) fn models(out: &mut Document, view: &ExperimentView) {
     let Some(sweep) = &view.sweep else { return };
     let curves = || view.arms.iter().zip(&sweep.curves);

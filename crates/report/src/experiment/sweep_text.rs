@@ -24,11 +24,17 @@ use crate::text::{bar, columns, cut_line};
 /// The quantiles in the table of points.
 const QUANTILES: [TimeStatistic; 3] = [TimeStatistic::P50, TimeStatistic::P95, TimeStatistic::P99];
 
-/// Width of the page, in columns.
+/// Maximum width of a line of the chart, in columns.
 const PAGE_WIDTH: usize = 80;
 
 /// Maximum width of a bar of a chart, in columns.
 const WIDEST_BAR: usize = 40;
+
+/// Width of the longest bar for which labels are cut on a narrow page, in columns.
+const SHORTEST_BAR: usize = 4;
+
+/// Number of blanks in a line of the chart: before the label, the bar, the number and the rank.
+const CHART_BLANKS: usize = 2 + 2 + 1 + 2;
 
 /// Maximum width of the label of a point, in columns.
 const LABEL_WIDTH: usize = 20;
@@ -94,7 +100,7 @@ fn components(out: &mut AnswerText, curve: &ArmCurve) {
     let _ = writeln!(out);
     out.table(&table);
     if !owners.is_empty() {
-        let _ = writeln!(out, "  {SHARES}");
+        out.sentence(2, SHARES);
     }
 }
 
@@ -105,25 +111,37 @@ fn chart(out: &mut AnswerText, sweep: &SweepView, curve: &ArmCurve) {
     if highest <= 0.0 {
         return;
     }
-    let labels: Vec<String> = curve.points.iter().map(|point| label(&point.value)).collect();
-    let widest = labels.iter().map(|label| columns(label)).max().unwrap_or_default();
-    let room = WIDEST_BAR.min(PAGE_WIDTH.saturating_sub(widest + 30));
-    let _ = writeln!(out, "\n{}", printable(&title));
+    let number = |value: &Option<f64>| value.map(significant).unwrap_or_default();
+    let numbers: Vec<String> = values.iter().map(number).collect();
+    let ranks: Vec<&str> = (0..values.len()).map(|place| sweep::rank(curve, place)).collect();
+    let around = CHART_BLANKS + widest(&numbers) + widest(&ranks);
+    let page = PAGE_WIDTH.min(out.width());
+    let longest_label = page.saturating_sub(around + SHORTEST_BAR);
+    let labels = curve.points.iter().map(|point| cut_line(&label(&point.value), longest_label));
+    let labels: Vec<String> = labels.collect();
+    let label_width = widest(&labels);
+    let room = WIDEST_BAR.min(page.saturating_sub(around + label_width));
+    let _ = writeln!(out);
+    out.sentence(0, &printable(&title));
     for (place, (label, value)) in labels.iter().zip(&values).enumerate() {
-        let pad = " ".repeat(widest - columns(label));
-        let standing = sweep::rank(curve, place);
+        let pad = " ".repeat(label_width - columns(label));
         let drawn = match value {
             Some(value) => {
                 // A bar is drawn in eighths of a column, which are coarser than thousandths of the
                 // longest bar.
                 let thousandths = (value / highest * 1_000.0).round().max(1.0) as u64;
-                format!("{} {}", bar(thousandths, 1_000, room), significant(*value))
+                format!("{} {}", bar(thousandths, 1_000, room), numbers[place])
             }
             None => NONE.to_owned(),
         };
-        let line = format!("  {pad}{label}  {drawn}  {standing}");
+        let line = format!("  {pad}{label}  {drawn}  {}", ranks[place]);
         let _ = writeln!(out, "{}", line.trim_end());
     }
+}
+
+/// Returns the width of the widest text, in columns.
+fn widest(texts: &[impl AsRef<str>]) -> usize {
+    texts.iter().map(|text| columns(text.as_ref())).max().unwrap_or_default()
 }
 
 /// Returns the values of a chart with its title.
@@ -167,7 +185,7 @@ fn comparisons(out: &mut AnswerText, view: &ExperimentView, sweep: &SweepView) {
     paragraph(out, "bet", bets::at_points(view));
 }
 
-/// Returns a value that is short enough for a column.
+/// Returns the label of a point: its value, cut to [`LABEL_WIDTH`] columns.
 fn label(value: &str) -> String {
     cut_line(&printable(value), LABEL_WIDTH)
 }
@@ -263,6 +281,17 @@ mod tests {
     }
 
     #[test]
+    fn chart_of_a_narrow_page_has_shorter_bars() {
+        for width in [40, 60] {
+            let (sweep, mut out) = (sweep(), AnswerText::new(&Style { color: false, width }));
+            chart(&mut out, &sweep, &sweep.curves[0]);
+            let out = out.into_text();
+            let is_wide = |line: &str| line.chars().count() > width;
+            assert!(out.contains("████ 20,000  best") && !out.lines().any(is_wide), "{out}");
+        }
+    }
+
+    #[test]
     fn bars_are_in_proportion_and_name_the_best() {
         let (sweep, mut out) = (sweep(), AnswerText::new(&Style::PLAIN));
         chart(&mut out, &sweep, &sweep.curves[0]);
@@ -276,7 +305,7 @@ mod tests {
         assert!(length(lines[2]) < length(lines[1]), "{out}");
     }
 
-    /// A name of twelve characters takes 24 columns of a terminal.
+    /// Twelve wide characters take 24 columns of a terminal.
     #[test]
     fn label_of_wide_characters_has_twenty_columns_at_most() {
         assert_eq!(label("shop"), "shop");

@@ -24,7 +24,7 @@ pub(super) fn terms(view: &ExperimentView) -> impl Iterator<Item = &'static str>
     tie.into_iter().chain(is_undecided.then_some("undecided"))
 }
 
-/// Returns true if a declared change is undecided.
+/// Returns true if a change is declared and undecided.
 pub(super) fn is_undecided(change: &MetricChange) -> bool {
     let conclusion = change.compared.as_ref().map(|compared| compared.conclusion);
     !change.is_exploratory && matches!(conclusion, Ok(Conclusion::Undecided { .. }))

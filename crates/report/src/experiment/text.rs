@@ -282,7 +282,7 @@ mod tests {
         let all = [between(Some(true)), between(Some(false)), between(None), drift];
         let verdicts = all.map(|view| view.verdict());
         assert_eq!(verdicts, [Status::Suspect, Status::Pass, Status::Pass, Status::Pass]);
-        // Without a declared change to compare it with, nothing is said about its size.
+        // Without a declared change of the arm, the change of the machine is compared with nothing.
         let interval = "than before those of `plain` (99 % CI +7.00 … +9.20 %)";
         let sizes = [(Some(false), ": much less than the change of the arm\n"), (None, "\n")];
         for (is_decisive, end) in sizes {

@@ -1,4 +1,4 @@
-//! Two single runs side by side, without a verdict.
+//! Two single runs side by side, without a conclusion.
 
 use std::fmt::Write as _;
 

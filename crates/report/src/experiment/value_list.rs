@@ -43,8 +43,8 @@ impl ListLength {
     }
 }
 
-/// Returns the values of a varied key for a short line: all of them if they are few, otherwise `1,
-/// 2, 3 … 270 (270 values)`.
+/// Returns the values of a varied key for a short line: all of them if they are few, otherwise
+/// `1, 2, 3 … 270 (270 values)`.
 pub(super) fn short_values(values: &[String]) -> String {
     match values {
         [first, second, third, .., last] if values.len() > MOST_VALUES => {

@@ -357,7 +357,8 @@ impl ExperimentView {
     ///
     /// It is INVALID if the experiment is incomplete, the runs of an arm are INVALID, or no point
     /// of a sweep is usable. It is SUSPECT if a run or a point is SUSPECT, the runs differ in more
-    /// than was declared, or a change of the machine may explain the differences of the arms.
+    /// than was declared, or a change of the machine may explain the differences of the arms. For a
+    /// search, the verdict depends on its result and on the trials that confirmed its value.
     pub fn verdict(&self) -> Status {
         let of_arms = match (&self.capacity, &self.sweep) {
             (Some(search), _) => Some(search.verdict()),
@@ -379,7 +380,8 @@ impl ExperimentView {
         }
     }
 
-    /// Returns SUSPECT if a change of the machine may explain the change of an arm.
+    /// Returns SUSPECT if a change of the machine may explain the change of an arm, and otherwise
+    /// the status of a check that passes.
     pub(super) fn machine_status(&self) -> Status {
         machine_status(&self.machine)
     }
@@ -400,8 +402,9 @@ impl ExperimentView {
         self.declared_changes().any(|(_, change)| change.compared.is_err())
     }
 
-    /// Returns true if a run with the state `counts` missed an SLO, or no value of a search meets
-    /// its conditions.
+    /// Returns true if a run with the state `counts` missed an SLO. For a search, returns true if
+    /// no value meets the conditions, if the hold failed, or if a condition that does not limit the
+    /// load is not met.
     pub fn misses_slo(&self) -> bool {
         if let Some(search) = &self.capacity {
             return search.misses_conditions();

@@ -11,7 +11,7 @@ pub struct Axis {
     pub title: String,
     /// Mapping of values to positions.
     pub scale: Scale,
-    /// Unit of the values of a linear or logarithmic axis.
+    /// Unit of the values. Axes of times and of names have [`Unit::Number`].
     pub unit: Unit,
     /// Value at the left or lower end.
     pub from: f64,
@@ -36,7 +36,7 @@ pub enum Scale {
     /// Fractions q of the requests, as log 1/(1 − q): each further nine (0.9, 0.99, …) has the same
     /// length.
     Tail,
-    /// Seconds since time zero.
+    /// Seconds since an event, such as the start of a run.
     Time,
     /// Names, from top to bottom or from left to right.
     Category,
@@ -49,11 +49,12 @@ const LARGEST_LINEAR: f64 = 3.0;
 /// Maximum number of decades of a logarithmic axis; lower values are drawn at its edge.
 const MOST_DECADES: f64 = 12.0;
 
-/// Ratio of the largest to the smallest value from which an axis with ticks at given values is
-/// logarithmic.
+/// Smallest ratio of the largest to the smallest value for which an axis with ticks at given values
+/// can be logarithmic.
 const WIDE_RATIO: f64 = 4.0;
 
-/// Fraction of an axis: if half of its values lie below it, the values are crowded.
+/// Position of the middle value between the smallest and the largest one, as a fraction, below
+/// which the values of an axis count as crowded.
 const CROWDED_FRACTION: f64 = 0.4;
 
 /// Room next to the outer values of an axis, as a fraction of their distance.
@@ -153,7 +154,7 @@ impl Axis {
         Axis { title, scale: Scale::Tail, unit: Unit::Share, from: 0.0, to, ticks, values: None }
     }
 
-    /// Creates an axis of the time since time zero, in seconds.
+    /// Creates an axis of the time since the start of a run, in seconds.
     pub(crate) fn time(from: f64, to: f64) -> Axis {
         Axis::time_since("the start", from, to)
     }

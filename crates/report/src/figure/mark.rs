@@ -236,7 +236,7 @@ pub enum Mark {
     },
     /// A small text above or below a point.
     Text {
-        /// The point, at which the text begins.
+        /// The point. The text begins there, or further left if it would not fit.
         at: Point,
         /// True if the text is below the point.
         is_below: bool,

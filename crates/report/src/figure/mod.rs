@@ -33,7 +33,7 @@ pub struct Figure {
     pub y: Axis,
     /// Marks, from the back to the front.
     pub marks: Vec<Mark>,
-    /// Meaning of the inks; empty if there is a single one.
+    /// Meaning of the inks, strokes and symbols; may be empty.
     pub legend: Vec<LegendEntry>,
     /// Reason why the figure is empty; `None` if it is not.
     pub missing: Option<String>,

@@ -49,7 +49,7 @@ fn line_of_entry(entry: &super::LegendEntry) -> Option<Line> {
     }
 }
 
-/// Returns the stroke of each line.
+/// Returns a stroke for each line: its own, or another one if an earlier line has the same stroke.
 fn distinct_strokes(wanted: &[Line]) -> Vec<Stroke> {
     let is_first =
         |place: usize| !wanted[..place].iter().any(|it| it.stroke == wanted[place].stroke);
@@ -63,7 +63,8 @@ fn distinct_strokes(wanted: &[Line]) -> Vec<Stroke> {
     given.into_iter().flatten().collect()
 }
 
-/// Returns the stroke that the fewest lines have; if possible, one that no line of this colour has.
+/// Returns the stroke that the fewest lines of this colour have; of several such strokes, the one
+/// that the fewest lines have.
 fn rarest_stroke(ink: Ink, wanted: &[Line], given: &[Option<Stroke>]) -> Stroke {
     let uses = |stroke: Stroke| {
         let lines = wanted.iter().zip(given).filter(|(_, it)| **it == Some(stroke));

@@ -9,22 +9,24 @@ pub const MOST_POINTS: usize = 720;
 /// Maximum number of series of a figure.
 pub const MOST_SERIES: usize = 40;
 
-/// A series with at most [`MOST_POINTS`] points.
+/// A series with a limited number of points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThinnedSeries {
     /// Means of the parts, or the points themselves if there are few.
     pub means: Vec<Point>,
-    /// Least and greatest value of each part; empty if every point is shown.
+    /// Least and greatest value of each part; empty if every point is shown and represents a single
+    /// value.
     pub spread: Vec<Extent>,
 }
 
-/// Reduces a series to [`MOST_POINTS`].
+/// Reduces a series to at most [`MOST_POINTS`] points.
 pub fn thin_series(points: &[Point]) -> ThinnedSeries {
     thin_series_to(points, &[], MOST_POINTS)
 }
 
-/// Reduces a series to `most` points. Parts have equal lengths on the axis, and missing values are
-/// ignored. `extents` are the extents of the points, if each point represents several values.
+/// Reduces a series to at most `most` points. Parts have equal lengths on the axis, and missing
+/// values are ignored. `extents` are the extents of the points, if each point represents several
+/// values.
 pub(crate) fn thin_series_to(points: &[Point], extents: &[Extent], most: usize) -> ThinnedSeries {
     if points.len() <= most {
         let has_spread = extents.iter().any(|extent| extent.low < extent.high);

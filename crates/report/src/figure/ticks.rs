@@ -29,13 +29,14 @@ const SECONDS: [f64; 24] = [
 /// Maximum number of ticks of a time axis.
 const MOST_TIMES: f64 = 7.0;
 
-/// Length of a time axis from which labels are minutes, in seconds.
+/// End of a time axis, in seconds, from which labels are minutes and seconds.
 const MINUTES_FROM: f64 = 180.0;
 
-/// Length of a time axis from which labels are hours, in seconds.
+/// End of a time axis, in seconds, from which labels are hours and minutes.
 const HOURS_FROM: f64 = 7_200.0;
 
-/// Maximum number of powers of ten with a tick each.
+/// Maximum number of decades, each counted as a whole, of an axis on which every power of ten has a
+/// label.
 const MOST_POWERS: i32 = 7;
 
 /// Maximum number of decades of an axis on which 1, 2 and 5 times the powers of ten have labels.
@@ -142,8 +143,8 @@ fn by_powers(
     (from, to, ticks.filter(is_shown).collect())
 }
 
-/// Returns the factors by which the powers of ten are multiplied to give the ticks. The flag of a
-/// factor is true if its ticks may have labels.
+/// Returns the factors by which the powers of ten are multiplied to give the ticks. Every
+/// `stride`-th power of ten has labels. The flag of a factor is true if its ticks may have labels.
 fn factors(decades: f64, stride: i32) -> &'static [(f64, bool)] {
     match decades {
         ..=FEW_DECADES => &[(1.0, true), (2.0, true), (5.0, true)],

@@ -9,6 +9,6 @@ pub enum Unit {
     Time,
     /// Fractions, shown in percent.
     Share,
-    /// Fractions of a change, shown in percent with a sign.
+    /// Changes as fractions, shown in percent with a sign.
     Change,
 }

@@ -101,7 +101,7 @@ fn usages_of_servers(evidence: &Evidence) -> Vec<Usage> {
     of(&server.processes, name).into_iter().chain(upstream).collect()
 }
 
-/// Returns a name with the other host on which the component was observed, if it was on one.
+/// Returns a name, followed by the host if the component was observed on another host.
 fn with_host(name: &str, component: &ObservedComponent) -> String {
     match &component.place {
         Some(host) => format!("{name}, on {host}"),

@@ -123,7 +123,7 @@ impl Device<'_> {
     }
 }
 
-/// Returns the figure of a quantity in one place; `None` if it was never recorded.
+/// Returns the figure of a quantity in one place; `None` if the quantity was not recorded there.
 fn figure(
     run: &Run<'_>,
     place: Option<&str>,

@@ -3,7 +3,8 @@
 use analyze::Component;
 
 /// Returns prefixes of the names of the figures that show the evidence for the limiter of a run,
-/// the best first. If the limiter is unknown, the figures show the processors and the waits.
+/// the best first. If the limiter is unknown or a background task, the figures show the processors
+/// and the waits.
 pub(crate) fn figures_with_evidence(component: Component) -> &'static [&'static str] {
     match component {
         Component::NotSaturated | Component::GeneratorInput => &["throughput"],

@@ -1,4 +1,4 @@
-//! The heat map of response times: how many requests took how long, and when.
+//! The heat map of response times: the numbers of requests by time and by response time.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
     let (Some(lowest), Some(highest)) = (numbers().min(), numbers().max()) else {
         return words.into_empty_figure(NO_TIMES.to_owned());
     };
-    let stride = ((highest - lowest) / MOST_ROWS + 1).max(1);
+    let stride = classes_per_row([lowest, highest]);
     let counted: Vec<ColumnCounts> =
         columns.chunks(size).map(|part| ColumnCounts::of(part, stride)).collect();
     let densities = counted.iter().flat_map(|it| it.rows.values().map(|count| it.density(*count)));
@@ -52,10 +52,17 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
     let cells = counted.iter().flat_map(|it| it.cells(stride, most)).collect();
     let mut marks = vec![Mark::Cells { ink, cells }];
     marks.extend(timeline::marks(run));
-    // The axis ends at edges of rows, so that all rows are whole and equally high.
+    // The axis ends at edges of rows, so all rows are whole and equally high.
     let ends = [lowest / stride * stride, (highest / stride + 1) * stride].map(TimeClass::edge_ns);
     let y = Axis::logarithmic("response time, logarithmic", Unit::Time, ends);
     words.into_figure([run.time(), y], marks, legend(ink, most))
+}
+
+/// Returns the smallest number of classes per row with which there are few enough rows. Each row
+/// begins with a multiple of this number, so the first one may begin below the lowest class.
+fn classes_per_row([lowest, highest]: [u16; 2]) -> u16 {
+    let is_enough = |stride: &u16| highest / stride - lowest / stride < MOST_ROWS;
+    (1..u16::MAX).find(is_enough).unwrap_or(u16::MAX)
 }
 
 /// Returns samples of the intensities, from the highest, with the requests per second of a cell.
@@ -125,6 +132,15 @@ mod tests {
         assert_eq!(level(1.0), HeatCell::LEVELS);
         assert_eq!(level(1e-9), 1);
         assert!(level(0.1) < level(1.0) && level(0.01) < level(0.1));
+    }
+
+    #[test]
+    fn rows_are_few_for_any_first_class() {
+        for (ends, expected) in
+            [([50, 50], 1), ([51, 90], 1), ([51, 91], 2), ([50, 129], 2), ([51, 130], 3)]
+        {
+            assert_eq!(classes_per_row(ends), expected, "{ends:?}");
+        }
     }
 
     #[test]

@@ -15,9 +15,9 @@ const MOST_BARS: usize = 70;
 
 /// Maximum number of bars of a histogram with few requests. The number grows with the requests, up
 /// to [`MOST_BARS`].
-const FEWEST_BARS: usize = 12;
+const MOST_BARS_OF_FEW_REQUESTS: usize = 12;
 
-/// Largest fraction of the requests that may share the first bar: the fastest requests.
+/// Quantile that lies in the first bar. The faster requests share this bar.
 const SHORTEST_FRACTION: f64 = 0.005;
 
 /// Largest height of a valley between two peaks, as a fraction of the lower peak.
@@ -26,7 +26,7 @@ const VALLEY_FRACTION: f64 = 0.5;
 /// Smallest height of a peak, as a fraction of the highest peak.
 const PEAK_FRACTION: f64 = 0.08;
 
-/// Number of standard deviations of a count by which a peak exceeds the valley next to it. A
+/// Number of standard deviations of a count by which a peak must exceed the valley next to it. A
 /// smaller difference may be due to chance.
 const SIGNIFICANT_DEVIATIONS: f64 = 5.0;
 
@@ -60,7 +60,7 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
 /// because most would be empty.
 fn bars(times: &Histogram<u64>) -> Vec<Bar> {
     let most = (2.0 * (times.len() as f64).sqrt()) as usize;
-    let most = most.clamp(FEWEST_BARS, MOST_BARS);
+    let most = most.clamp(MOST_BARS_OF_FEW_REQUESTS, MOST_BARS);
     let all = DENSITIES.into_iter().map(|density| bars_of(times, density));
     let finest = all.reduce(|finer, coarser| if finer.len() <= most { finer } else { coarser });
     finest.unwrap_or_default()

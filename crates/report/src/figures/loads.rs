@@ -64,7 +64,8 @@ fn caption(loads: &[LoadSummary]) -> String {
         let whole = rate(load.rows_per_s?);
         Some(match load.exit_rows_per_s {
             Some(exit) => {
-                format!("{} {whole} over all, {} over the last 5 % of rows", load.table, rate(exit))
+                let exit = rate(exit);
+                format!("{} {whole} over all, {exit} over the last 5 to 10 % of rows", load.table)
             }
             None => format!("{} {whole}", load.table),
         })

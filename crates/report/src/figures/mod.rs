@@ -1,7 +1,7 @@
 //! The figures of a run, with their order and their sentences.
 //!
-//! Every number of a figure comes from merged histograms or from exact counts; a value that was not
-//! recorded interrupts the line. Each function here is pure.
+//! Every number of a figure comes from merged histograms, exact counts or recorded readings; a
+//! value that was not recorded interrupts the line. Each function here is pure.
 
 mod cpu;
 mod curve;

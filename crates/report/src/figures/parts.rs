@@ -31,6 +31,7 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
         job.course.columns.iter().map(|it| (middle(it), stack(it))).collect();
     let mut marks = timeline::marks(run);
     for (_, part) in PARTS {
+        // The product is NaN in a column without requests, which interrupts the area.
         let extent = |(at, stack): &(f64, [f64; 3])| {
             let low = if part == 0 { 0.0 * stack[0] } else { stack[part - 1] };
             Extent { at: *at, low, high: stack[part] }

@@ -16,7 +16,7 @@ use crate::number::{count, percent, range, significant, trimmed};
 /// The title.
 const TITLE: &str = "Use of each processor (heat map)";
 
-/// Maximum number of rows; neighbouring processors share one.
+/// Maximum number of rows. If there are more processors, neighbouring ones share a row.
 const MOST_ROWS: usize = 16;
 
 /// Maximum number of rows with a label.

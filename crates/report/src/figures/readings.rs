@@ -24,7 +24,7 @@ const MOST_PLACES: usize = 4;
 pub(super) type Places<'a, K> = BTreeMap<Option<String>, BTreeMap<K, Vec<&'a Observed>>>;
 
 /// Returns the series of the components for whose kind `key` returns a key, in at most
-/// [`MOST_PLACES`] places: the main place, and the first of the others by name.
+/// [`MOST_PLACES`] places: the main place if it was observed, and the first of the others by name.
 pub(super) fn by_place<K: Ord>(
     observed: &[Observed],
     key: impl Fn(ComponentKind) -> Option<K>,
@@ -115,7 +115,7 @@ pub(super) fn rates(readings: &[(Nanos, f64)]) -> Rates {
 }
 
 /// Fraction of a usual period below which a period is too short for a rate. The usual period is the
-/// shorter one of the previous and the median period.
+/// shorter of the previous and the median period.
 ///
 /// Counters grow in jumps (ticks of a hundredth of a second, the whole time of a process that
 /// ended), and the last reading of an observation comes right after the one before it.
@@ -147,9 +147,9 @@ pub(super) fn without_short_periods<T: Copy>(readings: &[T], at: impl Fn(&T) -> 
     kept
 }
 
-/// Returns the ends of at most `most` periods between readings that are not too short: the readings
-/// that divide the time most equally, and the last. If readings are equally far apart, every n-th
-/// reading is returned.
+/// Returns the boundaries of at most `most` periods between readings that are not too short: the
+/// first reading, the readings that divide the time most equally, and the last reading. If readings
+/// are equally far apart, every n-th reading is returned.
 pub(super) fn ends<T: Copy>(readings: &[T], most: usize, at: impl Fn(&T) -> Nanos) -> Vec<T> {
     let readings = without_short_periods(readings, &at);
     let [Some(first), Some(last)] = [readings.first(), readings.last()] else { return Vec::new() };

@@ -43,7 +43,7 @@ impl<'a> Run<'a> {
         courses.filter(|(_, either)| !either.is_part()).map(|(course, _)| course).collect()
     }
 
-    /// Returns the axis of the whole run.
+    /// Returns the time axis of the whole run.
     pub(super) fn time(&self) -> Axis {
         Axis::time(0.0, self.view.evidence.end().as_secs_f64())
     }

@@ -15,7 +15,8 @@ use super::subject::Run;
 use crate::figure::{Ink, Mark};
 use crate::number::count;
 
-/// Maximum number of vertical lines and periods; the caption has the number of the others.
+/// Maximum number of vertical lines and periods, checkpoints not counted; the caption has the
+/// number of those left out.
 const MOST_MARKS: usize = 24;
 
 /// Maximum number of checkpoints: if there are more, they would hide the series, so none is drawn,
@@ -52,8 +53,8 @@ pub(super) fn note(run: &Run<'_>) -> Option<String> {
     (!texts.is_empty()).then(|| format!("not drawn: {}", texts.join(" and ")))
 }
 
-/// Returns the marks of all events except checkpoints. Jobs and outages come first, and first
-/// errors last, because other events may be too many to draw.
+/// Returns the marks of all events except checkpoints. The most important ones come first, because
+/// only the first [`MOST_MARKS`] are drawn.
 fn event_marks(run: &Run<'_>) -> Vec<Mark> {
     let mut marks = warm_up(run);
     marks.extend(jobs(run));
@@ -88,7 +89,7 @@ fn warm_up(run: &Run<'_>) -> Vec<Mark> {
     if to > 0.0 { vec![period] } else { Vec::new() }
 }
 
-/// Returns the periods in which a target refused connections.
+/// Returns the outages: periods in which a target, or one of its servers, accepted no connection.
 fn outages(run: &Run<'_>) -> Vec<Mark> {
     let period = |outage: Range<Nanos>| {
         let [from, to] = [outage.start, outage.end].map(|at| at.as_secs_f64());
@@ -109,7 +110,8 @@ fn stalls(run: &Run<'_>) -> Vec<Mark> {
     stalls.iter().map(period).collect()
 }
 
-/// Returns a vertical line at each of the other events of the wanted kinds.
+/// Returns a vertical line at each event of the wanted kinds. The start and the end of an outage
+/// have none, because [`outages`] returns the period.
 fn events(run: &Run<'_>, is_wanted: impl Fn(EventKind) -> bool) -> Vec<Mark> {
     let is_period =
         |event: &Event| matches!(event.kind, EventKind::OutageBegan | EventKind::OutageEnded);
@@ -165,8 +167,8 @@ fn checkpoints_of(by_kind: &BTreeMap<ComponentKind, Vec<&Observed>>, label: &str
     };
     let is_counter = |name: &str| CHECKPOINTS.iter().any(|it| it.name == name);
     let counters = named(&ComponentKind::Statistics, &is_counter);
-    let is_seen = counters.is_empty();
-    let seen = named(&ComponentKind::Background, &|name| is_seen && name == CHECKPOINT);
+    let is_uncounted = counters.is_empty();
+    let seen = named(&ComponentKind::Background, &|name| is_uncounted && name == CHECKPOINT);
     let rule = |[from, to]: [f64; 2]| {
         let at = (from + to) / 2.0;
         Mark::Rule { ink: Ink::Quiet, at, label: label.to_owned() }

@@ -57,6 +57,7 @@ fn figure_of_place(
     for (number, (name, values)) in kinds.iter().enumerate() {
         let ink = Ink::Series(number);
         let extent = |(period, value): (usize, &f64)| {
+            // The product is NaN in a period without samples, which interrupts the area.
             let low = below[period];
             Extent { at: periods.middle(period), low: low + 0.0 * value, high: low + value }
         };

@@ -112,7 +112,7 @@ fn remarks(series: &SeriesView) -> Vec<Line> {
 }
 
 /// Returns the labels of the records in the order of time, with equal adjacent labels counted
-/// together; `None` if no record has a label.
+/// together; `None` if no record has a label. A record without a label is named by its file.
 fn labels(series: &SeriesView) -> Option<Line> {
     series.records.iter().find(|record| record.label.is_some())?;
     let mut groups: Vec<(&str, u64)> = Vec::new();
@@ -212,7 +212,7 @@ fn changes_table(changed: &[(&MetricHistory, &MetricChange)]) -> Table {
     table
 }
 
-/// Returns the sentence about a change of the machine, which the canaries show.
+/// Returns the sentence about a change of the machine that the canaries show.
 fn canary(shift: &MachineShift) -> String {
     let change = signed_change(shift.change, Scale::Ratio);
     let interval = shift.interval.map(|it| format!(" ({})", interval(it, Scale::Ratio)));

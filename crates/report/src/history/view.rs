@@ -55,7 +55,7 @@ pub struct SeriesView {
 /// An arm of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeriesArm {
-    /// Name.
+    /// Name of the arm.
     pub name: String,
     /// Declared differences: keys and values.
     pub differences: Vec<(String, String)>,
@@ -79,13 +79,14 @@ pub struct RecordView {
     pub label: Option<String>,
     /// Index among the records of all series, in the order of time.
     pub index: usize,
-    /// Start of the first run; `None` in virtual time.
+    /// Start of the first run, such as `2026-11-01T03:00:00Z`; `None` in virtual time.
     pub started: Option<String>,
     /// Gravest verdict on the runs that are not left out; INVALID if the whole record is INVALID.
     pub verdict: Status,
     /// Reason why the record is left out; `None` if it is used.
     pub left_out: Option<ExclusionReason>,
-    /// Time of a request to the null server just before the runs, in nanoseconds.
+    /// Mean time of a request to the null server just before the runs, in nanoseconds; `None` if
+    /// unknown.
     pub canary_ns: Option<f64>,
 }
 
@@ -107,7 +108,7 @@ pub struct SeriesChange {
 pub struct FactChange {
     /// Kind of the fact.
     pub kind: &'static str,
-    /// Name.
+    /// Name of the fact.
     pub name: String,
     /// Values before and after.
     pub values: [String; 2],

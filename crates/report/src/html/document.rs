@@ -108,8 +108,10 @@ impl Document {
         self.out
     }
 
-    /// Writes a section of the document. It must be one of the sections that the document began
-    /// with.
+    /// Writes a section of the document.
+    ///
+    /// # Panics
+    /// Panics if the document did not begin with a section of this identifier.
     pub(crate) fn section(&mut self, id: &str, write: impl FnOnce(&mut Document)) {
         let found = self.sections.iter().find(|section| section.id == id);
         let Section { id, title } = *found.expect("a section that the document began with");
@@ -317,7 +319,7 @@ impl Document {
         let _ = writeln!(self.out, "<p class=\"note\">Shown by: {}</p>", links.join(", "));
     }
 
-    /// Writes markup. Every text from outside that it contains must have passed through
+    /// Writes markup. The caller must have escaped every text from outside in it, for example by
     /// [`escape_html`].
     pub(crate) fn markup(&mut self, markup: &str) {
         self.out.push_str(markup);
@@ -344,7 +346,7 @@ fn escape_sentence(text: &str) -> String {
     escaped(&with_no_break_spaces(&cut(text)))
 }
 
-/// Returns the class of a tone, after a blank.
+/// Returns the CSS class of a tone after a space; empty for ordinary text.
 pub(super) fn class(tone: Tone) -> &'static str {
     match tone {
         Tone::Plain | Tone::Strong => "",

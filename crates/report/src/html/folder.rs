@@ -122,7 +122,7 @@ fn line(row: &FolderRow, takes_notes: bool) -> String {
     out
 }
 
-/// Returns the cell of the label, which links to all records with the same label.
+/// Returns the cell of the label, which links to a search for the label.
 fn label(row: &FolderRow) -> String {
     let link = row.label.as_ref().map(|label| search_link(label)).unwrap_or_default();
     format!("<td class=\"text\">{link}</td>")

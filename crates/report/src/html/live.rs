@@ -31,8 +31,8 @@ pub fn live_html(view: &LiveRunView) -> String {
     out.into_text("Made by assay while the run goes on. The figures are those of the last second.")
 }
 
-/// Formats the parts of the page that change as JSON. Invisible characters are replaced, as on the
-/// page, because the script shows the texts unchanged.
+/// Formats, as JSON, the parts of the page that change. Invisible characters are replaced, as on
+/// the page, because the script shows the texts unchanged.
 pub fn live_json(view: &LiveRunView) -> String {
     let texts = |all: &[String]| all.iter().map(|text| visible(text)).collect::<Vec<String>>();
     json!({

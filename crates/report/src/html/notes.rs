@@ -14,7 +14,8 @@ use crate::page::Line;
 const NOTES: Section = Section { id: "answer", title: "Notes" };
 
 /// Formats the notes of a record in a folder. The address of the page is `notes/NAME`, next to the
-/// list and `report/NAME`. The form is sent to the same address, with `author` and `text`.
+/// list and `report/NAME`. The form is sent to the same address, with the fields `author` and
+/// `text`.
 pub fn notes_html(view: &NotesView) -> String {
     let mut out = Document::with(&view.file, &[NOTES], PageKind::Forms);
     // The page of a record in a subfolder is further below the list.

@@ -58,7 +58,8 @@ pub fn html(page: &Page, figures: &[Figure]) -> String {
 }
 
 /// Returns the figures to show next to the answer, none of them empty, and all other figures, the
-/// empty ones last. The last figure next to the answer shows the evidence for the limiter.
+/// empty ones last. One of the figures next to the answer shows the evidence for the limiter, if
+/// any figure does.
 fn divide_figures<'f>(
     figures: &'f [Figure],
     evidence: &[&str],

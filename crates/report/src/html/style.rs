@@ -32,8 +32,8 @@ pub(super) enum PageKind {
     Live,
 }
 
-/// Returns the content security policy of a page: no network and no scripts except the scripts of
-/// its kind, and no style but [`STYLE`].
+/// Returns the content security policy of a page: no network and no scripts except those that its
+/// kind needs, and no style but [`STYLE`].
 pub(super) fn policy(kind: PageKind) -> String {
     let more = match kind {
         PageKind::File => format!("form-action 'none'; script-src {FIGURES_SCRIPT_SOURCE}"),

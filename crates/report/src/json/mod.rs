@@ -21,7 +21,8 @@ pub fn json(page: &Page) -> Value {
     serde_json::to_value(v1::Document::of(page)).expect("a document has no maps but with text keys")
 }
 
-/// Returns the settings and facts of a record: an object of texts, sorted by name.
+/// Returns the settings and facts of a record as an object of texts: the facts about the program
+/// first, then all others.
 pub fn environment_json(environment: &Environment) -> Value {
     object(&environment.facts)
 }

@@ -736,7 +736,8 @@ impl OpLog {
     }
 }
 
-/// Converts a figure to its unit in documents; `None` for a number that JSON cannot represent.
+/// Converts the value of a figure to its unit in documents; `None` for a number that JSON cannot
+/// represent.
 fn in_unit(figure: Figure, value: f64) -> Option<f64> {
     match figure {
         Figure::Throughput => finite(value),

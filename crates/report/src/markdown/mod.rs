@@ -86,7 +86,7 @@ impl Document {
     /// Adds a list of at most `most` lines; the last one counts the items that are left out.
     /// Nothing is added if there is no room for a line.
     pub(crate) fn list(&mut self, items: &[String], most: usize) {
-        let most = most.min((MOST_LINES - END).saturating_sub(self.lines.len()));
+        let most = self.room(most);
         if most == 0 {
             return;
         }
@@ -97,11 +97,11 @@ impl Document {
         }
     }
 
-    /// Adds a list as [`list`](Self::list) does. If items must be left out, the most important ones
+    /// Adds a list as [`list`](Self::list) does. If items are left out, the most important ones
     /// stay, and come first.
     pub(crate) fn ranked_list(&mut self, items: &[(Rank, String)], most: usize) {
         let mut items = items.to_vec();
-        if items.len() > most {
+        if items.len() > self.room(most) {
             items.sort_by_key(|(rank, _)| *rank);
         }
         let texts: Vec<String> = items.into_iter().map(|(_, text)| text).collect();
@@ -139,6 +139,11 @@ impl Document {
         let text = self.lines.join("\n");
         format!("{}\n", text.trim_end())
     }
+
+    /// Returns the number of lines for a list of at most `most` lines.
+    fn room(&self, most: usize) -> usize {
+        most.min((MOST_LINES - END).saturating_sub(self.lines.len()))
+    }
 }
 
 fn row(cells: &[String]) -> String {
@@ -148,8 +153,8 @@ fn row(cells: &[String]) -> String {
 /// Escapes a text: Markdown renders it unchanged, with words between two backquotes as code.
 ///
 /// `@` and `#` become code, because hosting services turn them into mentions and references after
-/// rendering Markdown. Code that follows other code continues it: between two spans, Markdown would
-/// read a pair of backquotes.
+/// rendering Markdown. Such a character directly after code becomes part of that code: Markdown
+/// would read the backquotes of two adjacent spans as one pair.
 pub(crate) fn escaped(text: &str) -> String {
     let text = shortened(text);
     let mut out = String::with_capacity(text.len() + 16);
@@ -213,7 +218,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns a text as code.
+/// Returns a text as a code span.
 pub(crate) fn code(text: &str) -> String {
     let text = shortened(text);
     let longest = text.split(|character| character != '`').map(str::len).max().unwrap_or_default();
@@ -302,6 +307,16 @@ mod tests {
         let text = document.with_table("Rows", &table);
         assert_eq!(text.lines().count(), MOST_LINES);
         assert!(text.contains("- item\n- … and 7 more\n\nQuestion: ?\n\nRepeat"), "{text}");
+    }
+
+    #[test]
+    fn most_important_item_of_a_list_stays_in_a_nearly_full_document() {
+        let mut document = Document::default();
+        (0..MOST_LINES - END - 2).for_each(|_| document.line("line"));
+        let ranks = [Rank::Ordinary, Rank::Doubtful, Rank::Decisive];
+        document.ranked_list(&ranks.map(|rank| (rank, format!("{rank:?}"))), ranks.len());
+        let text = document.text();
+        assert!(text.ends_with("line\n- Decisive\n- … and 2 more\n"), "{text}");
     }
 
     #[test]

@@ -26,8 +26,9 @@ const DROPPED_COLUMNS_OF_MANY: [&str; 4] = ["service p99", "response p50", "offe
 /// Maximum number of lines of errors.
 const MOST_ERRORS: usize = 5;
 
-/// Maximum number of caveats of many jobs. The next constant limits the names of jobs in a caveat.
+/// Maximum number of caveats of many jobs.
 const MOST_CAVEATS: usize = 5;
+/// Maximum number of jobs that a caveat names.
 const MOST_NAMES: usize = 3;
 
 /// The numbers of a job that matter most for judging it.
@@ -63,7 +64,7 @@ impl JobBlock {
     }
 }
 
-/// Formats the outcomes of the requests that occurred at least once.
+/// Formats the numbers of requests by outcome; outcomes that did not occur are left out.
 pub(super) fn requests(counts: &Counts) -> String {
     let balance = &counts.balance;
     let failed = join_occurring([
@@ -157,7 +158,7 @@ pub(super) fn caveats_of_many(jobs: &[&JobSummary]) -> Vec<Remark> {
     remarks
 }
 
-/// Lists some names: `a, b, c and 7 others`.
+/// Lists some names: `[a], [b], [c] and 7 others`.
 fn some_of(names: &[&str]) -> String {
     let listed = names.iter().take(MOST_NAMES).map(|name| format!("[{name}]"));
     let listed: Vec<String> = listed.collect();
@@ -265,7 +266,7 @@ fn time(ns: Option<u64>) -> Cell {
     ns.map(|ns| Quantity::Time(ns as f64)).into()
 }
 
-/// Returns a row for each of many jobs. Failures have columns if there are any.
+/// Returns a row for each of many jobs. A kind of failure has a column if it occurred.
 pub(super) fn overview(jobs: &[JobSummary]) -> Table {
     let any = |number: fn(&JobSummary) -> u64| jobs.iter().any(|job| number(job) > 0);
     let failures: Vec<_> = FAILURES.into_iter().filter(|(_, number)| any(*number)).collect();

@@ -8,7 +8,7 @@ use super::remark::Remark;
 use crate::view::RunDetails;
 
 /// Settings and facts of a record: the run, the machine, the load generator's overhead on it, the
-/// network, and each server.
+/// network, the observation, and each server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Environment {
     /// All settings and facts: names and values.

@@ -1,8 +1,8 @@
-//! Facts by their subjects: the run, the machine, the network, and each server.
+//! Facts by their subjects: the run, the machine, the network, the observation, and each server.
 
 use std::collections::BTreeMap;
 
-use record::environment::{ASSAY, CALIBRATION, DATABASE, GENERATOR, HOST, NETWORK};
+use record::environment::{ASSAY, CALIBRATION, DATABASE, GENERATOR, HOST, NETWORK, OBSERVE};
 
 /// The subject of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,19 +11,21 @@ enum Group<'a> {
     Host,
     Calibration,
     Network,
+    Observation,
     Server,
     /// The server of a target with this name.
     Target(&'a str),
 }
 
 fn group(name: &str) -> Group<'_> {
-    // No target is named like a group of facts (machine, network or servers), and the settings that
-    // every server reports have no dot in their names.
+    // No target has the name of a group of facts, such as `host` or `network`. A setting of the
+    // main server that lacks the prefix `database.` has no dot in its name.
     match name.split_once('.') {
         Some(_) if name.starts_with(ASSAY) || name.starts_with(GENERATOR) => Group::Assay,
         Some(_) if name.starts_with(HOST) => Group::Host,
         Some(_) if name.starts_with(CALIBRATION) => Group::Calibration,
         Some(_) if name.starts_with(NETWORK) => Group::Network,
+        Some(_) if name.starts_with(OBSERVE) => Group::Observation,
         Some(_) if name.starts_with(DATABASE) => Group::Server,
         Some((target, _)) => Group::Target(target),
         None => Group::Server,
@@ -39,7 +41,7 @@ pub(crate) struct FactGroup<V> {
     pub(crate) facts: Vec<(String, V)>,
 }
 
-/// Divides facts, which are sorted by name, by their subjects.
+/// Groups facts by their subjects. The facts about a subject keep their order.
 pub(crate) fn group_facts<V>(facts: Vec<(String, V)>) -> Vec<FactGroup<V>> {
     // The order of the report; targets are in the order of their names.
     let place = |group: &Group<'_>| match group {
@@ -47,8 +49,9 @@ pub(crate) fn group_facts<V>(facts: Vec<(String, V)>) -> Vec<FactGroup<V>> {
         Group::Host => 1,
         Group::Calibration => 2,
         Group::Network => 3,
-        Group::Server => 4,
-        Group::Target(_) => 5,
+        Group::Observation => 4,
+        Group::Server => 5,
+        Group::Target(_) => 6,
     };
     let mut groups: BTreeMap<(u8, String), FactGroup<V>> = BTreeMap::new();
     for (name, value) in facts {
@@ -73,6 +76,7 @@ fn heading(group: &Group<'_>) -> String {
         Group::Host => "Host".to_owned(),
         Group::Calibration => "Load generator on it, by assay calibrate".to_owned(),
         Group::Network => "Network".to_owned(),
+        Group::Observation => "Observation".to_owned(),
         Group::Server => "Server".to_owned(),
         Group::Target(name) => format!("Server of [target {name}]"),
     }
@@ -109,5 +113,14 @@ mod tests {
             "Server of [target log]",
         ];
         assert_eq!(headings, expected);
+    }
+
+    #[test]
+    fn facts_about_the_observation_are_no_settings_of_a_server() {
+        let facts = ["observe.command", "observe.missing.sessions", "observe.load.missing.t.host"];
+        let groups = group_facts(facts.map(|name| (name.to_owned(), "x")).to_vec());
+        let [group] = groups.as_slice() else { panic!("{} groups", groups.len()) };
+        assert_eq!((group.heading.as_str(), group.is_server), ("Observation", false));
+        assert_eq!(group.facts.len(), facts.len());
     }
 }

@@ -24,7 +24,8 @@ pub struct FactTable {
     pub note: Option<&'static str>,
 }
 
-/// Returns the tables of all facts except the plan.
+/// Returns the tables of all facts except the plan. The default of a setting is shown only next to
+/// a value that differs from it.
 pub(super) fn tables(facts: &[(String, String)]) -> Vec<FactTable> {
     let (differing, others) = divide_facts(facts);
     let differing = differing.into_iter().map(|(target, settings)| FactTable {
@@ -42,7 +43,8 @@ pub(super) fn tables(facts: &[(String, String)]) -> Vec<FactTable> {
 type Settings<'f> = Vec<(&'f str, &'f str)>;
 
 /// Divides facts into the settings that differ from the default, by the names of their targets (the
-/// name of the main target is empty), and all others. No setting is in both.
+/// name of the main target is empty), and all others except the plan and the defaults. No setting
+/// is in both.
 fn divide_facts(
     facts: &[(String, String)],
 ) -> (BTreeMap<&str, Settings<'_>>, Vec<(String, String)>) {
@@ -55,7 +57,8 @@ fn divide_facts(
         }
     }
     let is_other = |(name, value): &&(String, String)| {
-        // Some settings are reported by every server even if they have the default value.
+        // Some settings are facts of every run of a server, changed or not, and have a second name
+        // without the prefix: `fsync` besides `database.setting.fsync`.
         let (target, setting) = name.split_once('.').unwrap_or(("", name));
         let again = differing.get(target).is_some_and(|it| it.contains(&(setting, value)));
         let is_listed = target_and_setting(name)
@@ -130,7 +133,7 @@ impl FactTable {
         let is_calibrated = !facts.iter().all(is_unknown);
         let shown = facts.iter().filter(|_| is_calibrated);
         let cell = |name: &str, value: &str| {
-            // The name of the fact ends with the unit of the unconverted value.
+            // Exported files have the unconverted value. Its unit is the end of the fact's name.
             Cell::Text(in_words(name, value)).with_data([Datum::text("", value)])
         };
         let table = table_of(shown.map(|(name, value)| (name.as_str(), cell(name, value))));
@@ -138,8 +141,8 @@ impl FactTable {
     }
 }
 
-/// Returns the value of a fact in a readable unit. The last part of the name is the unit of the
-/// value.
+/// Returns the value of a fact in a readable unit, if it is a number and the last part of the
+/// fact's name is its unit; otherwise the value unchanged.
 pub(crate) fn in_words(name: &str, value: &str) -> String {
     let unit = name.rsplit(['.', '_']).next();
     match (unit, value.parse::<f64>()) {

@@ -20,7 +20,8 @@ const FEWEST_FOR_P99: u64 = 100;
 /// Number of requests below which the first line states that number.
 const FEW_REQUESTS: u64 = 1_000;
 
-/// Maximum number of answers, and of remarks, before the verdict of a page and in a list.
+/// Maximum number of answers, and of remarks, before the verdict of a page and in a list of
+/// records. If there are more, the last one says how many are left out.
 pub(crate) const MOST_FIRST: usize = 8;
 
 /// The first lines of an answer.
@@ -30,7 +31,8 @@ pub struct Headline {
     pub ending: Option<Remark>,
     /// Answer of each job; without jobs, the answer of each load or of the observed program.
     pub answers: Vec<Line>,
-    /// Facts without which the numbers would mislead: a shared host, warnings, missed SLOs.
+    /// Facts without which the numbers would mislead: a shared host, warnings, a window that is too
+    /// short, missed SLOs.
     pub remarks: Vec<Remark>,
 }
 
@@ -260,15 +262,15 @@ fn of_job(view: &View, job: &JobSummary, planned: JobOrPart<'_>) -> String {
     format!("{load}; {} ({})", times(job), basis(view, balance.scheduled()))
 }
 
-/// Returns true if a job is a fixed number of requests rather than a load. Its rate over a window
-/// that is longer than the job would mean nothing. The window of a closed job that runs alone is as
-/// long as the job.
+/// Returns true if a job is judged by the number of its requests and not by its rate, which would
+/// mean nothing over a window that is longer than the job. A closed job that is the only one of a
+/// file without `duration` is judged by its rate, because its window is as long as the job.
 fn is_judged_by_its_number(plan: &Plan, job: &Job) -> bool {
-    let ends_by_itself = job.has_fixed_request_count();
+    let has_fixed_count = job.has_fixed_request_count();
     match job.pacing {
         Pacing::Timetable { .. } | Pacing::Replay => true,
-        Pacing::Closed { .. } => ends_by_itself && !plan.ends_with_its_only_job(),
-        Pacing::Open { .. } | Pacing::Queue { .. } => ends_by_itself,
+        Pacing::Closed { .. } => has_fixed_count && !plan.ends_with_its_only_job(),
+        Pacing::Open { .. } | Pacing::Queue { .. } => has_fixed_count,
     }
 }
 
@@ -302,7 +304,8 @@ fn times(job: &JobSummary) -> String {
     }
 }
 
-/// Formats the basis of the numbers in the first line.
+/// Formats the basis of the numbers in the first line: the number of requests if it is small, the
+/// number of observations, and virtual time.
 fn basis(view: &View, requests: u64) -> String {
     let mut grounds = Vec::new();
     if requests < FEW_REQUESTS {

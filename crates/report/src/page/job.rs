@@ -64,7 +64,7 @@ const SESSION_CAVEAT: &str =
 pub struct JobSection {
     /// All numbers of the job.
     pub summary: JobSummary,
-    /// Named target of the job; `None` for the main target.
+    /// Named target of the job; `None` for the main target and for programs.
     pub target: Option<String>,
     /// Program that the job runs in place of statements.
     pub command: Option<String>,
@@ -90,13 +90,14 @@ pub struct JobSection {
     pub servers: Table,
     /// Notes on the service times of statements and servers.
     pub notes_on_service: Vec<Remark>,
-    /// Numbers of each probe of the window.
+    /// Numbers of consecutive parts of the window, each of one or several probes; empty if there is
+    /// only one part.
     pub course: Table,
     /// Distribution of the response times; empty if they are withheld.
     pub histogram: Vec<Bin>,
 }
 
-/// A warning about a job without an error.
+/// A warning about a job that succeeded without doing anything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     /// Name in documents.
@@ -262,7 +263,7 @@ pub(super) fn slos(job: &JobSummary) -> impl Iterator<Item = Line> {
     })
 }
 
-/// Adds the rows per second to the rate of the requests, if there are any.
+/// Adds the rows per second, if there are any, to the rate of the requests.
 pub(super) fn throughput(job: &JobSummary, requests: String) -> String {
     let mut parts = vec![requests];
     if let Some(rows @ f64::MIN_POSITIVE..) = job.rows_per_s {
@@ -319,7 +320,7 @@ fn notes_on_times(job: &JobSummary, is_first: bool) -> Vec<Remark> {
     general.into_iter().flatten().map(Remark::note).chain(caveats(job)).collect()
 }
 
-/// Returns the reasons to read these times with care.
+/// Returns the reasons to read the response times of a job with care.
 pub(super) fn caveats(job: &JobSummary) -> impl Iterator<Item = Remark> + use<> {
     let few = remark_on_few(&job.response).filter(|_| !job.is_withheld(Kind::Response));
     let withheld = job.is_withheld(Kind::Response).then(|| WITHHELD_REASON.to_owned());
@@ -397,7 +398,8 @@ fn remark_on_part(view: &View, job: &Job) -> Option<String> {
 
 /// Returns a remark on the times of requests that had no answer; `None` if all were answered.
 fn remark_on_aged(job: &JobSummary) -> Option<String> {
-    // Not all requests that were open when a run was killed have an age.
+    // Counted from the times: not every request that was open when a run was killed has an age, so
+    // the balance may have more unsent requests than there are times of them.
     let timeouts = job.counts.timeouts;
     let unsent = job.response.count.saturating_sub(job.counts.balance.completed() + timeouts);
     let mut aged = Vec::new();
@@ -414,7 +416,7 @@ fn remark_on_aged(job: &JobSummary) -> Option<String> {
 
 /// Returns a remark if there are too few times to distinguish the upper quantiles.
 fn remark_on_few(times: &Distribution) -> Option<String> {
-    // Less than one time lies above the quantile. The tolerance is for rounding.
+    // True if less than one time lies above the quantile. The tolerance is for rounding.
     let is_largest = |fraction: f64| times.count as f64 * (1.0 - fraction) < 1.0 - 1e-9;
     let first = Quantile::ALL.into_iter().find(|quantile| is_largest(quantile.fraction))?;
     let times = (times.count > 0).then(|| count(times.count, "time"))?;
@@ -547,8 +549,8 @@ fn remark_on_untimed_parts(job: &JobSummary, planned: JobOrPart<'_>) -> Option<S
     })
 }
 
-/// Relative precision of the mean of a statement's times, which are stored with two digits. A
-/// smaller difference may be zero.
+/// Relative precision of the mean of a statement's times, which are stored with two significant
+/// digits. A smaller difference may be zero.
 const STATEMENT_ERROR: f64 = 0.01;
 
 fn course(job: &JobSummary) -> Table {
@@ -559,7 +561,7 @@ fn course(job: &JobSummary) -> Table {
         "completed",
         "p99",
     ]);
-    // A single probe would repeat the numbers of the window.
+    // A single part would repeat the numbers of the window.
     for Probe { start_s, throughput_per_s, response } in
         job.course.iter().filter(|_| job.course.len() > 1)
     {

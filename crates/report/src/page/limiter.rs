@@ -49,7 +49,8 @@ pub struct LimiterSection {
 pub struct CandidateRow {
     /// The component.
     pub component: Component,
-    /// Fraction of the window, or of the requests' time, 0 to 1.
+    /// Weight of the suspicion, 0 to 1: depending on the component, the used fraction of its
+    /// capacity, or the fraction of the requests' time that was spent in it.
     pub share: f64,
     /// Reason in one sentence.
     pub because: String,
@@ -166,8 +167,8 @@ pub(super) fn is_always_reported(view: &View, what: &str) -> bool {
     view.names_host(what) || NEEDED_SOURCES.iter().any(|needed| what.starts_with(needed))
 }
 
-/// Returns the observations of each component, for an unknown limiter: utilisations, waits and
-/// other programs, each in a note if there are any.
+/// Returns the observations for an unknown limiter: a note on utilisations, one on waits and one on
+/// other programs, as far as there are any.
 pub(super) fn observations(seen: &ObservedComponents) -> impl Iterator<Item = Remark> {
     let utilisations = seen.utilisations.iter();
     let utilisations = utilisations

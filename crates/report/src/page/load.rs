@@ -24,9 +24,9 @@ pub struct LoadsSection {
     pub loads: Vec<LoadSection>,
     /// A row for each load; an empty table if there is none.
     pub table: Table,
-    /// Slow methods, limiters, and sources that were not observed.
+    /// Slow methods, sizes of tables, limiters, and sources that were not observed.
     pub remarks: Vec<Remark>,
-    /// Faults among these remarks: slow methods, and sources that were not observed.
+    /// Faults among `remarks`: slow methods, and sources that were not observed.
     pub faults: Vec<Remark>,
     /// True if each table got all of its rows.
     pub is_complete: bool,
@@ -111,7 +111,7 @@ fn fallback_remark(load: &LoadSummary) -> Option<Remark> {
     Some(Remark::sentence(Tone::Doubtful, lead, format!(": {why}")))
 }
 
-/// Returns the size of a table after the jobs had ended; `None` if it is unknown.
+/// Returns a remark on the size of a table at the end of the run; `None` if the size is unknown.
 fn size(load: &LoadSummary) -> Option<Remark> {
     let size = load.size?;
     let [allocated, logical] = [size.allocated, size.logical].map(|size| bytes(size as u64));
@@ -120,7 +120,8 @@ fn size(load: &LoadSummary) -> Option<Remark> {
     Some(Remark::sentence(Tone::Plain, lead, server))
 }
 
-/// Returns the limiter of a load that was long enough to have one.
+/// Returns remarks on the limiter of a load. If it is unknown, the observations follow; for a short
+/// load without a known limiter, there is no remark.
 fn limiter(load: &LoadSection) -> Vec<Remark> {
     let LoadSection { summary, because, .. } = load;
     let component = summary.limiter.component;

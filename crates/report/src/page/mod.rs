@@ -106,7 +106,7 @@ pub enum VerdictPosition {
     First,
     /// After the headline.
     AfterHeadline,
-    /// No verdict is shown, because nothing was measured that could be doubted.
+    /// No verdict is shown: the run has no requests of its own that could be doubted.
     Omitted,
 }
 
@@ -172,13 +172,14 @@ fn answers(view: &View) -> BTreeMap<&str, String> {
 }
 
 /// Returns the position of the verdict. Numbers of an invalid run always appear below the word
-/// INVALID. Loads without jobs have no verdict, unless a check is suspect or invalid.
+/// INVALID. Otherwise, an observed program and loads without jobs have a verdict only if a check is
+/// suspect.
 fn verdict_position(view: &View) -> VerdictPosition {
     let status = view.summary.verdict.status();
+    let has_no_requests = view.observed_program().is_some() || view.has_only_loads();
     if status == Status::Invalid {
         VerdictPosition::First
-    } else if view.observed_program().is_some() || (view.has_only_loads() && status <= Status::Pass)
-    {
+    } else if has_no_requests && status <= Status::Pass {
         VerdictPosition::Omitted
     } else {
         VerdictPosition::AfterHeadline

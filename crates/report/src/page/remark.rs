@@ -20,11 +20,11 @@ pub enum Tone {
 /// A sentence of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remark {
-    /// A sentence that begins with an emphasized word.
+    /// A sentence that begins with emphasized words.
     Sentence {
-        /// Tone of its beginning.
+        /// Tone of the emphasized words.
         tone: Tone,
-        /// Its beginning.
+        /// Emphasized words.
         lead: String,
         /// Rest of the sentence.
         rest: String,

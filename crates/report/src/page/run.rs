@@ -1,4 +1,4 @@
-//! The run, its events and its resource usage: enough to repeat it.
+//! The run, its events and its resource usage: enough to repeat the run.
 
 use analyze::{Check, CheckKind, ClientSummary, ProgramSummary, Status};
 use base::shell_word;
@@ -123,8 +123,8 @@ fn subject(view: &View) -> Vec<Line> {
     lines
 }
 
-/// Formats the encryption of the traffic with a target, which its URL does not always show. Returns
-/// an empty text if the traffic does not use a network.
+/// Formats the encryption of the traffic with a target, which the target's URL does not always
+/// show. Empty if the record lacks the setting, for example for a target without a network.
 fn encryption(view: &View, setting: &str) -> String {
     let found = view.about.settings.iter().find(|(name, _)| name == setting);
     found.map_or(String::new(), |(_, mode)| format!(", tls {mode}"))
@@ -192,8 +192,9 @@ impl EventsSection {
     }
 }
 
-/// Returns at most `most` of the events, by time. First errors are left out before the others: a
-/// mix may have one for each of its parts, and would hide the reason why it ended.
+/// Returns at most `most` of the events, by time. First errors are left out before other events: a
+/// mix may have a first error for each of its parts, and all of these would hide the reason why the
+/// mix ended.
 fn choose<'e>(events: &[&'e Event], most: usize) -> Vec<&'e Event> {
     let mut chosen: Vec<(usize, &Event)> = events.iter().copied().enumerate().collect();
     chosen.sort_by_key(|(_, event)| event.kind == EventKind::FirstError);
@@ -203,8 +204,8 @@ fn choose<'e>(events: &[&'e Event], most: usize) -> Vec<&'e Event> {
     chosen.into_iter().map(|(_, event)| event).collect()
 }
 
-/// Returns the name of an event. The event of a file with a row per request is named after the
-/// option that requested the file.
+/// Returns the name of an event. The event of an incomplete op-log is named after the option that
+/// requested the log: `op-log-incomplete` or `query-stats-file-incomplete`.
 fn name_of(view: &View, event: &Event) -> String {
     match (event.kind, &view.about.op_log) {
         (EventKind::OpLogIncomplete, Some(log)) => format!("{}-incomplete", log.format.option()),
@@ -237,12 +238,12 @@ fn resources(view: &View) -> Vec<Line> {
     let is_reported =
         |check: &&Check| check.kind == CheckKind::Checkpoints && check.status == Status::Pass;
     if let Some(check) = view.summary.verdict.checks.iter().find(is_reported) {
-        // The numbers cannot show that checkpoints did not occur during the run, so a sentence says
-        // so.
+        // No number of the page shows whether the run had checkpoints, so the sentence of the check
+        // is shown although it passed.
         lines.push(Line::new(check.name(), words::check_sentence(check)));
     }
     let (facts, servers): (Vec<_>, Vec<_>) =
-        settings_of_servers(about).partition(|(name, _)| is_environment_fact(name));
+        settings_and_facts(about).partition(|(name, _)| is_environment_fact(name));
     if !servers.is_empty() {
         lines.push(Line::new("settings", settings(&servers)));
     }
@@ -271,7 +272,7 @@ fn commands(view: &View, record: &str) -> Vec<String> {
     let of_run = about.run.map_or_else(String::new, |run| format!(" --run {run}"));
     let record = format!("{}{of_run}", shell_word(record));
     let mut commands = vec![format!("assay report {record}")];
-    if settings_of_servers(about).any(|(name, _)| is_environment_fact(name)) {
+    if settings_and_facts(about).any(|(name, _)| is_environment_fact(name)) {
         commands.push(format!("assay report {record} --environment"));
     }
     commands.extend(explain_command(view));
@@ -333,9 +334,9 @@ fn settings(settings: &[&(String, String)]) -> String {
     }
 }
 
-/// Returns all settings except the label and the reasons why loads used inserts, which are written
-/// separately.
-fn settings_of_servers(about: &RunDetails) -> impl Iterator<Item = &(String, String)> {
+/// Returns all settings and facts of the record except the label and the reasons why loads used
+/// inserts, which are written separately.
+fn settings_and_facts(about: &RunDetails) -> impl Iterator<Item = &(String, String)> {
     let is_beside = |name: &str| name == assay::LABEL || name.starts_with(generator::INSERTS);
     about.settings.iter().filter(move |(name, _)| !is_beside(name))
 }

@@ -1,8 +1,8 @@
 //! The shape of a distribution: the number of times between consecutive edges.
 //!
-//! The edges grow by a constant factor, so the relative resolution is the same for milliseconds and
-//! seconds. They are preferred numbers (ISO 3, series R20 and coarser): short to read, and the same
-//! in every report.
+//! The edges grow by a nearly constant factor, so the relative resolution is the same for
+//! milliseconds and seconds. They are preferred numbers (ISO 3, series R20 and coarser): short to
+//! read, and the same in every report.
 
 use hdrhistogram::Histogram;
 
@@ -27,9 +27,9 @@ pub struct Bin {
     pub count: u64,
 }
 
-/// Inverse of the largest fraction of the times that may be merged into the first bin of a shape.
-/// These shortest times would otherwise take lines from the others. The longest times are never
-/// merged, because they are the most interesting ones.
+/// Inverse of the largest fraction of the times whose bins are merged into the first bin shown.
+/// These few shortest times would otherwise need bins of their own, and all bins would be coarser.
+/// The longest times are never merged, because they are the most interesting ones.
 const SHORTEST_IN: u64 = 200;
 
 /// Returns the finest division of a distribution into at most `most` bins. If even one bin per
@@ -64,7 +64,7 @@ fn divide(histogram: &Histogram<u64>, stride: usize) -> Vec<Bin> {
     bins[first..=last].to_vec()
 }
 
-/// Returns every edge, in nanoseconds.
+/// Returns every `stride`-th edge, in nanoseconds.
 fn edges(stride: usize) -> impl Iterator<Item = f64> {
     (0..DECADES * DECADE_EDGES.len()).step_by(stride).map(|step| {
         let power = 10u64.pow((step / DECADE_EDGES.len()) as u32);

@@ -42,13 +42,13 @@ pub struct ShortAnswer {
     pub overview: Table,
     /// Errors of the jobs if there are too many jobs for blocks; otherwise empty.
     pub errors: Vec<Line>,
-    /// Caveats for the numbers in `overview`; empty if it is empty.
+    /// Caveats for the numbers in `overview`; empty if `overview` is empty.
     pub notes: Vec<Remark>,
     /// Distribution of the response times if there is a single job; otherwise empty.
     pub histogram: Vec<Bin>,
     /// A row for each load, if there is no job or a table lacks rows; otherwise empty.
     pub loads: Table,
-    /// Remarks on the loads.
+    /// Remarks on the loads; only their faults if `loads` is empty.
     pub remarks_on_loads: Vec<Remark>,
     /// Events other than the errors in `blocks` and `errors`.
     pub events: EventsSection,
@@ -59,7 +59,7 @@ pub struct ShortAnswer {
     /// Answer of each job, or one answer for many jobs together; without jobs, the answer of each
     /// load or of the observed program.
     pub answers: Vec<Line>,
-    /// Shared host, warnings, and SLOs that were missed or met.
+    /// Remarks of the headline, and a remark if all SLOs were met.
     pub remarks: Vec<Remark>,
     /// Latest notes of reviewers.
     pub reviews: Vec<Line>,

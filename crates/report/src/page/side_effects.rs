@@ -1,4 +1,5 @@
-//! Side effects of intermittent jobs: a table for each such job and each other job.
+//! Side effects of intermittent jobs and of background work: for each of these, a table for every
+//! other job.
 
 use analyze::{
     Change, Effect, Estimate, FEWEST_BATCHES, Figure, PhaseFigures, PhaseSummary, Quantile,
@@ -34,7 +35,7 @@ pub struct SideEffectSection {
     pub heading: String,
     /// A row for each phase.
     pub table: Table,
-    /// Figures that differ, phase by phase.
+    /// Figures that differ from those of the reference phase, phase by phase.
     pub claims: Vec<Line>,
     /// Notes on the claims.
     pub notes: Vec<Remark>,
@@ -56,7 +57,7 @@ pub(super) fn changes(effects: &[Effect]) -> Vec<Remark> {
     effects.iter().take(MOST_EFFECTS).map(|effect| Remark::Note(in_words(effect))).collect()
 }
 
-/// Formats the change and the activity that began or ended at the time.
+/// Formats a change and the activity that began or ended at that time.
 fn in_words(effect: &Effect) -> String {
     let Effect { job, figure, from, to, at_s, cause, is_background, began, times } = effect;
     let what = match figure {
@@ -141,7 +142,7 @@ fn table(phases: &[(&PhaseSummary, &PhaseFigures)]) -> Table {
     table
 }
 
-/// Returns those figures of the table that were measured in a phase.
+/// Returns the figures of a phase that the table shows, as far as they were measured.
 fn estimates(figures: &PhaseFigures) -> impl Iterator<Item = Estimate> {
     SHOWN_FIGURES.into_iter().filter_map(|figure| figures.figure(figure))
 }
@@ -166,7 +167,7 @@ fn quantity(figure: Figure, value: f64) -> Quantity {
     }
 }
 
-/// Returns the figures that differ, phase by phase.
+/// Returns the figures that differ from those of the reference phase, phase by phase.
 fn claims(side_effects: &SideEffects, phases: &[(&PhaseSummary, &PhaseFigures)]) -> Vec<Line> {
     let reference = side_effects.reference.name();
     let mut lines = Vec::new();

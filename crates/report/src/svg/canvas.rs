@@ -72,9 +72,9 @@ impl Canvas {
     }
 
     /// Writes the labels. Their letters have an outline in the colour of the background, since
-    /// lines and areas of any colour are behind them. Within a page this is the background colour
-    /// of the browser: it is close to that of the page, and correct where the style of the page is
-    /// forbidden.
+    /// lines and areas of any colour are behind them. Within a page, the outline has the browser's
+    /// own background colour (`Canvas`): that colour is close to the page's, and is the right one
+    /// if the style of the page is forbidden.
     pub(super) fn labels(&mut self, write: impl FnOnce(&mut Canvas)) {
         let (part, ground) =
             if self.is_in_page { (" data-part=\"labels\"", "Canvas") } else { ("", PAPER) };
@@ -87,7 +87,8 @@ impl Canvas {
         self.out.push_str("</g>");
     }
 
-    /// Writes markup that consists of numbers and constants only.
+    /// Writes markup unchanged; it must consist of numbers and constants only, without any text
+    /// from outside.
     pub(super) fn raw(&mut self, markup: &str) {
         self.out.push_str(markup);
     }

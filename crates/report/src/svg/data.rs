@@ -1,6 +1,6 @@
-//! Attributes that name the parts of a figure in a page: the script of the page moves a cursor over
-//! them, shows a part of the time, hides series and draws them on another axis. The figure is
-//! complete without them.
+//! Attributes that name the parts of a figure in a page. With them, the script of the page moves a
+//! cursor over the marks, shows a part of the time, hides series and draws them on another axis.
+//! Without the script, the figure is complete, too.
 
 use super::layout::Layout;
 use crate::figure::{Axis, Figure, Ink, LegendEntry, Mark, Scale, Stroke, Swatch, Unit};
@@ -37,7 +37,8 @@ fn axis_attributes(axis: &Axis) -> String {
     format!("{scale} {unit} {} {}", axis.from, axis.to)
 }
 
-/// Returns the attributes of a label: its position in pixels along each axis that moves it.
+/// Returns the attributes of a label: its position, in pixels, along each axis with which the
+/// script moves it.
 pub(super) fn label_attributes(x: Option<f64>, y: Option<f64>) -> String {
     let at = |name: &str, place: Option<f64>| {
         place.map(|place| format!("data-at-{name}=\"{place:.2}\"")).unwrap_or_default()
@@ -70,8 +71,9 @@ pub(super) fn mark_attributes(figure: &Figure, mark: &Mark) -> String {
     }
 }
 
-/// Returns the number of the legend entry for a mark: the entry that looks like the mark, or else
-/// the line of the same colour, if the mark is the spread, an interval or a run of that line.
+/// Returns the number of the legend entry for a mark: the entry that looks like the mark; or else
+/// the solid line of the same ink, of which the mark may be the spread; or else the first entry of
+/// the same ink.
 fn entry_of(legend: &[LegendEntry], mark: &Mark) -> Option<usize> {
     let (ink, swatch) = appearance(mark)?;
     let entry_with =
@@ -98,7 +100,7 @@ fn appearance(mark: &Mark) -> Option<(Ink, Swatch)> {
         Mark::Symbols { ink, symbol, .. } => (*ink, Swatch::Symbol(*symbol)),
         Mark::ErrorBars { ink, .. } => (*ink, Swatch::ErrorBar),
         Mark::Intervals { ink, .. } => (*ink, Swatch::Interval),
-        // The legend of a heat map has its intensities.
+        // The legend of a heat map shows intensities, each of which is in a part of the mark only.
         Mark::Cells { .. }
         | Mark::Text { .. }
         | Mark::Rule { .. }

@@ -3,8 +3,8 @@
 use base::is_terminal_control;
 
 /// Escapes a text for content and quoted attributes of XML and HTML. Line ends and tabs become
-/// blanks. Characters that are invisible or would reverse other text become their codes:
-/// `[U+202E]`.
+/// blanks. Control characters, characters that would reverse other text, and some invisible ones
+/// become their codes: `[U+202E]`.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -37,7 +37,8 @@ fn push_visible(out: &mut String, character: char) {
     }
 }
 
-/// Returns true for characters that XML 1.0 does not allow (section 2.2).
+/// Returns true for the characters, other than control characters, that XML 1.0 does not allow
+/// (section 2.2).
 fn is_no_xml(character: char) -> bool {
     matches!(character, '\u{fffe}' | '\u{ffff}')
 }

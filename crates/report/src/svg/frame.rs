@@ -129,8 +129,8 @@ fn write_ticks_of_x(canvas: &mut Canvas, figure: &Figure, layout: &Layout, grid:
     }
 }
 
-/// Writes the labels of rules, levels and periods, and small texts, above the marks. A label of a
-/// rule that would cover another is left out; its line stays.
+/// Writes the labels of rules, levels and periods, and small texts, above the marks. A rule's or
+/// period's label that would cover another one in every row is left out; the line or area stays.
 pub(super) fn write_labels(canvas: &mut Canvas, figure: &Figure, layout: &Layout) {
     let mut rules = Rules::of(figure, layout);
     for mark in &figure.marks {
@@ -176,8 +176,9 @@ fn write_small_text(canvas: &mut Canvas, figure: &Figure, layout: &Layout, text:
 /// The labels of vertical lines, in rows at the top of the plot.
 struct Rules<'a> {
     layout: &'a Layout,
-    /// The left end of the free part of each row.
+    /// Left end of the free part of each row, in pixels.
     free: [f64; 3],
+    /// Horizontal positions of the lines, in pixels.
     lines: Vec<f64>,
 }
 
@@ -198,7 +199,7 @@ impl Rules<'_> {
             return;
         }
         let needed = width(&text, SMALL) + 6.0;
-        // The line of another rule would run through the label.
+        // True if the line of another rule would run through the label.
         let crosses = |from: f64, to: f64| lines.iter().any(|line| *line > from && *line < to);
         let has_room = x - needed >= layout.left && !crosses(x - needed, x);
         let is_left = x + needed > layout.right || crosses(x, x + needed) && has_room;

@@ -2,7 +2,8 @@
 //!
 //! Intensities are painted over each other: the first path has all cells, and each further path has
 //! the cells of at least its intensity. Neighbours of nearly equal intensity then share most of
-//! their outlines. A row of cells is painted as a line whose width is the height of the row.
+//! their outlines. If all rows have the same height, adjacent cells are painted as one line of this
+//! width; otherwise they are painted as one rectangle.
 
 use super::canvas::Canvas;
 use super::palette::color;
@@ -13,14 +14,14 @@ use crate::figure::{HeatCell, Ink};
 /// Difference of heights that is too small to be visible, in pixels.
 const INVISIBLE_DIFFERENCE: f64 = 0.02;
 
-/// Cells of one height, from left to right.
+/// Cells at the same vertical position, from left to right.
 struct Row<'c> {
     cells: Vec<&'c HeatCell>,
     /// Upper and lower edge, in pixels.
     edges: [f64; 2],
 }
 
-/// A part of a row, in pixels.
+/// Adjacent cells of a row, as a rectangle in pixels.
 struct Run {
     x: [f64; 2],
     edges: [f64; 2],

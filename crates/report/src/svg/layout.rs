@@ -10,10 +10,11 @@ use crate::figure::{Figure, LegendEntry, Scale};
 /// Width of every figure, in pixels. It is small enough to keep the texts legible on a phone.
 pub(super) const WIDTH: f64 = 480.0;
 
-/// Width of the sample of a legend, in pixels.
+/// Width of the sample in an entry of a legend, in pixels.
 pub(super) const SWATCH_WIDTH: f64 = 30.0;
 
-/// Height of the plot, in pixels.
+/// Height of a plot, in pixels, unless its vertical axis has categories. A figure without data has
+/// half of this height.
 const PLOT_HEIGHT: f64 = 200.0;
 
 /// Height of a category with a row of small texts above and below its marks, in pixels.
@@ -45,8 +46,10 @@ pub(super) struct Layout {
     pub(super) right: f64,
     pub(super) top: f64,
     pub(super) bottom: f64,
+    /// Lines of title and caption, each with its start and the height of its letters.
     pub(super) headings: Vec<(PixelPoint, f64, String)>,
     pub(super) title_of_y: PixelPoint,
+    /// Entries of the legend, each with its position and its text, which may be cut.
     pub(super) legend: Vec<(PixelPoint, LegendEntry, String)>,
     pub(super) small_texts: Vec<SmallText>,
 }
@@ -131,7 +134,8 @@ fn legend(entries: &[LegendEntry], top: f64) -> Vec<(PixelPoint, LegendEntry, St
     placed
 }
 
-/// Wraps a text into lines of a width in pixels; words that are too long are cut.
+/// Wraps a text with letters of this height into lines of at most `room` pixels; words that are too
+/// long are cut.
 pub(super) fn wrap(text: &str, height: f64, room: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -146,7 +150,8 @@ pub(super) fn wrap(text: &str, height: f64, room: f64) -> Vec<String> {
     lines
 }
 
-/// Wraps a text into at most this number of lines; if there are more, the last one is cut.
+/// Wraps a text into at most `most` lines. If it needs more, the last of them has the rest of the
+/// text, cut to its width.
 fn wrap_at_most(text: &str, height: f64, room: f64, most: usize) -> Vec<String> {
     let mut lines = wrap(text, height, room);
     if lines.len() > most {
@@ -161,8 +166,8 @@ fn wrap_at_most(text: &str, height: f64, room: f64, most: usize) -> Vec<String> 
 const MOST_PIECES: usize = 40;
 
 /// Returns the lines of a label of a vertical axis: one if it fits, or else at most three that show
-/// as much of it as possible. If there is a choice, line breaks of the label are kept, no short
-/// word such as `of` is alone on a line, and the lines are few and of similar widths.
+/// as much of it as possible. If there is a choice, no short word such as `of` is alone on a line,
+/// line breaks of the label are kept, and the lines are few and of similar widths.
 pub(super) fn label_lines(label: &str) -> Vec<String> {
     let whole = label.replace('\n', " ");
     if width(&whole, TEXT) <= WIDEST_LABEL {

@@ -25,7 +25,7 @@ fn character_width(character: char, height: f64) -> f64 {
     }
 }
 
-/// Cuts a text to a width in pixels.
+/// Cuts a text with letters of this height to `room` pixels; a text that was cut ends with `…`.
 pub(super) fn cut(text: &str, height: f64, room: f64) -> String {
     if width(text, height) <= room {
         return text.to_owned();

@@ -3,9 +3,10 @@
 //!
 //! Within a page, attributes name the parts of a figure for the script of the page ([`data`]).
 //!
-//! Text stays text. The bytes depend on the figure alone: numbers have fixed decimals, and nothing
-//! is measured or drawn at random. Inside a page, texts and lines have the ink of the page
-//! (`currentColor`); a figure alone has a white background, for documents and wikis.
+//! Text stays text. The bytes depend on the figure alone: numbers have fixed decimals, the widths
+//! of texts are estimated without a font, and nothing is drawn at random. Inside a page, texts and
+//! lines have the ink of the page (`currentColor`); a figure alone has a white background, for
+//! documents and wikis.
 
 mod canvas;
 mod context;

@@ -104,7 +104,7 @@ impl Canvas {
         rest.iter().for_each(|line| self.unwrapped(hanging, line));
     }
 
-    /// Writes a sentence that begins with an emphasized word.
+    /// Writes a sentence that begins with the emphasized words `lead`.
     pub(crate) fn sentence(&mut self, tone: Tone, lead: &str, rest: &str) {
         let lead = printable(lead).into_owned();
         let text = format!("{lead}{}", printable(rest));

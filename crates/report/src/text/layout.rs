@@ -4,7 +4,8 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::page::Tone;
 
-/// Returns the parameters of the escape sequence "select graphic rendition" (ECMA-48, 8.3.117).
+/// Returns the parameters of the escape sequence "select graphic rendition" (ECMA-48, 8.3.117) for
+/// a tone.
 pub(super) fn sequence(tone: Tone) -> &'static str {
     match tone {
         Tone::Plain => "",
@@ -32,12 +33,12 @@ pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Puts the text on one line and cuts it to a width.
+/// Puts the text on one line and cuts it to a width in columns; a text that was cut ends with `…`.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     cut_line(&one_line(text), width)
 }
 
-/// Cuts a line to a width.
+/// Cuts a line to a width in columns; a line that was cut ends with `…`.
 pub(crate) fn cut_line(line: &str, width: usize) -> String {
     if columns(line) <= width {
         return line.to_owned();

@@ -1,5 +1,6 @@
 //! The answer for people, in two forms. The short form fits a screen and ends with the verdict, the
-//! limiter and the result. The full form begins with these and continues with all details.
+//! limiter, the result and the next commands. The full form begins with the result, the verdict and
+//! the limiter, and continues with all details.
 //!
 //! The answer of an invalid run begins with a line that has only the word INVALID, before any
 //! number.

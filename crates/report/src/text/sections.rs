@@ -82,13 +82,14 @@ pub(super) fn write_events(canvas: &mut Canvas, section: &EventsSection) {
     canvas.remarks(&section.more);
 }
 
-/// Writes the facts about the run.
+/// Writes the workload, the targets and the measured period.
 pub(super) fn write_subject(canvas: &mut Canvas, run: &RunSection) {
     canvas.gap();
     canvas.lines(0, &run.subject);
 }
 
-/// Writes the resources of the run, and the commands that show more of it.
+/// Writes the resources of the run, its record, the notes of reviewers, and the commands that show
+/// more of the record.
 pub(super) fn write_resources(canvas: &mut Canvas, run: &RunSection) {
     canvas.gap();
     let record = [run.record.clone()];

@@ -163,8 +163,8 @@ impl Grid {
         self.titles.iter().any(|(known, _)| known == title)
     }
 
-    /// Returns the lines of the table. None of them exceeds the room if all but the last column
-    /// fit.
+    /// Returns the lines of the table. Texts in the last column and notes are cut at the end of the
+    /// room; all other cells are written whole, and may exceed it.
     pub(crate) fn lay_out(&self, room: usize) -> Vec<(Tone, String)> {
         let widths = self.widths();
         let title = |(title, _): &(Cow<'static, str>, Align)| Text {

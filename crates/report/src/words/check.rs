@@ -10,11 +10,11 @@ use analyze::{Check, Finding, OtherPrograms};
 use base::Nanos;
 use base::units::grouped;
 
-use super::counters::comparison;
+use super::counters::{comparison, counted};
 use super::digits::{percent_or_less, signed};
 use super::obstacle;
 use super::programs::other_programs;
-use crate::number::{fixed, plain, significant};
+use crate::number::{count, fixed, plain, significant};
 
 /// Returns the finding of a check in one sentence. For some suspect or invalid checks, the sentence
 /// adds the consequence.
@@ -70,6 +70,7 @@ pub(crate) fn check_sentence(check: &Check) -> String {
         Finding::Outage(finding) => outage(finding),
         Finding::Connections(finding) => connections(finding),
         Finding::Overflow { times: 0 } => "no time was longer than an hour".to_owned(),
+        Finding::Overflow { times: 1 } => "1 time was longer than an hour".to_owned(),
         Finding::Overflow { times } => {
             format!("{} times were longer than an hour", grouped(*times))
         }
@@ -97,7 +98,8 @@ fn run_end(end: &RunEnd, at: Option<Nanos>) -> String {
     // Requests may have been measured in a second that is missing from the record.
     let recorded = after.unwrap_or_else(|| "before its first second was recorded".to_owned());
     match end {
-        RunEnd::Completed { exhausted: Some(text) } => format!("the run ended by itself: {text}"),
+        // The file may have ended its mix long before the run ended.
+        RunEnd::Completed { exhausted: Some(text) } => format!("the run ended by itself; {text}"),
         RunEnd::Completed { exhausted: None } => "the run ended by itself".to_owned(),
         RunEnd::EndedByUser => "the run was ended by the user, as it has no duration".to_owned(),
         RunEnd::Interrupted => format!("the user ended the run {until}"),
@@ -139,7 +141,7 @@ fn window(finding: Requests) -> String {
             format!("no request was scheduled{when}: there is no result")
         }
         Requests::Scheduled { requests, length } => {
-            format!("{} requests in {} s", grouped(requests), fixed(length.as_secs_f64(), 1))
+            format!("{} in {} s", count(requests, "request"), fixed(length.as_secs_f64(), 1))
         }
     }
 }
@@ -484,13 +486,16 @@ fn files(finding: &Files) -> String {
 fn commits(finding: &Commits) -> String {
     match finding {
         Commits::Agree(compared) => comparison(compared),
-        Commits::Missing(compared) => format!(
-            "{} {} are missing: {}. The server, or a proxy before it, answered without executing \
-             them",
-            grouped(-compared.difference() as u64),
-            compared.counter.name(),
-            comparison(compared)
-        ),
+        Commits::Missing(compared) => {
+            let missing = counted(-compared.difference(), compared.counter);
+            let (are, them) =
+                if missing.starts_with("1 ") { ("is", "it") } else { ("are", "them") };
+            format!(
+                "{missing} {are} missing: {}. The server, or a proxy before it, answered without \
+                 executing {them}",
+                comparison(compared)
+            )
+        }
         Commits::Excess(compared) => format!(
             "{}: other sessions used this database, or statements count more often than expected",
             comparison(compared)

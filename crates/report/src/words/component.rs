@@ -95,7 +95,8 @@ pub(crate) fn relief(component: Component) -> Option<&'static str> {
     }
 }
 
-/// Returns the action for an observed program, which has its own options; `None` as for [`relief`].
+/// Returns the action for an observed program, which has options of its own; `None` in the same
+/// cases as [`relief`].
 pub(crate) fn relief_of_program(component: Component) -> Option<&'static str> {
     match component {
         Component::Concurrency => {
@@ -117,8 +118,8 @@ pub(crate) fn relief_of_program(component: Component) -> Option<&'static str> {
     }
 }
 
-/// Returns the action for the load of a table, whose writers share one thread; `None` as for
-/// [`relief`].
+/// Returns the action for the load of a table, whose writers share one thread; `None` in the same
+/// cases as [`relief`].
 pub(crate) fn relief_of_load(component: Component) -> Option<&'static str> {
     match component {
         Component::Concurrency => Some("more writers, or more rows in a commit, would raise it"),

@@ -2,7 +2,7 @@
 
 use crate::number::{fixed, significant};
 
-/// Formats a number with three significant digits; below 1, with two or three decimals.
+/// Formats a number with at least three significant digits; below 1, with two or three decimals.
 pub(super) fn number(value: f64) -> String {
     match value.abs() {
         size if size >= 1.0 => significant(value),
@@ -22,7 +22,7 @@ pub(super) fn signed(by: f64, decimals: usize) -> String {
     format!("{sign}{} %", fixed(by.abs() * 100.0, decimals))
 }
 
-/// Formats a share in percent; a small one is not rounded to zero.
+/// Formats a share in percent; a share below 1 % becomes `less than 1 %`.
 pub(super) fn percent_or_less(share: f64) -> String {
     match share * 100.0 {
         small if small < 1.0 => "less than 1 %".to_owned(),

@@ -26,7 +26,7 @@ pub(crate) fn answer(diagnosis: &Diagnosis) -> (Cow<'static, str>, &'static str)
     }
 }
 
-/// Returns a text about a server with the name of its host, if the target has several.
+/// Returns a text about a server, after the name of its host if the target has several hosts.
 pub(crate) fn at_host(host: Option<&str>, text: impl fmt::Display) -> String {
     match host {
         Some(host) => format!("{host}: {text}"),
@@ -254,19 +254,24 @@ fn safe_setting(setting: DurableSetting) -> &'static str {
     }
 }
 
-/// Returns the command that enlarges a buffer to a quarter of the memory.
+/// Returns the command that enlarges a buffer to a quarter of the memory, or the advice to do so if
+/// the size of the memory is unknown.
 fn larger_buffer(setting: BufferSetting, memory_bytes: Option<u64>) -> String {
-    let quarter = memory_bytes.map(|memory| memory / 4);
-    let unknown = || "a quarter of its memory".to_owned();
-    match setting {
-        BufferSetting::SharedBuffers => format!(
-            "psql -c \"alter system set shared_buffers = '{}'\", and start it again",
-            quarter.map_or_else(unknown, |quarter| format!("{}MB", quarter >> 20))
+    match (setting, memory_bytes.map(|memory| memory / 4)) {
+        (BufferSetting::SharedBuffers, Some(quarter)) => format!(
+            "psql -c \"alter system set shared_buffers = '{}MB'\", and restart the server",
+            quarter >> 20
         ),
-        BufferSetting::InnodbBufferPool => format!(
-            "mysql -e 'set global innodb_buffer_pool_size = {}'",
-            quarter.map_or_else(unknown, |quarter| quarter.to_string())
-        ),
+        (BufferSetting::InnodbBufferPool, Some(quarter)) => {
+            format!("mysql -e 'set global innodb_buffer_pool_size = {quarter}'")
+        }
+        (BufferSetting::SharedBuffers, None) => {
+            "set shared_buffers to a quarter of the server's memory, and restart the server"
+                .to_owned()
+        }
+        (BufferSetting::InnodbBufferPool, None) => {
+            "set innodb_buffer_pool_size to a quarter of the server's memory".to_owned()
+        }
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn warning(empty_success: &EmptySuccess) -> String {
     }
 }
 
-/// Names statements by their numbers: ` to statements 1, 3 and 4`; nothing if there are none.
+/// Names statements by their numbers: ` to statements 1, 3 and 4`; empty if there are none.
 fn to_statements(numbers: &[u32]) -> String {
     let (listed, rest) = numbers.split_at(numbers.len().min(MOST_STATEMENTS));
     let mut names: Vec<String> = listed.iter().map(u32::to_string).collect();

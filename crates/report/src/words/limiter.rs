@@ -172,16 +172,16 @@ fn generator(finding: &GeneratorLimit) -> String {
             percent(*ran),
             percent(*waited)
         ),
-        GeneratorLimit::ThreadFull { use_of_thread, idle, threads } => {
+        GeneratorLimit::ThreadFull { use_of_thread, underused, threads } => {
             let full = match use_of_thread {
                 FullThread::Ceiling(used) => ceiling_use(used),
                 FullThread::Processor { thread, share } => {
                     format!("its thread {thread} used {} of a processor", percent(*share))
                 }
             };
-            match idle {
+            match underused {
                 0 => full,
-                idle => format!("{full}, while {idle} of {threads} threads had time to spare"),
+                some => format!("{full}, while {some} of {threads} threads had time to spare"),
             }
         }
         GeneratorLimit::SlowFeed { clients, idle_share } if *clients == 1.0 => format!(

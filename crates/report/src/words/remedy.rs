@@ -5,13 +5,15 @@
 
 use analyze::finding::{Completeness, Connections, Failures, RunEnd};
 use analyze::{Check, CheckKind, Finding};
-use base::Class;
+use base::{Class, Code};
+use record::EventError;
 
 /// The remedy for a fault that no database can cause.
 const REPORT: &str = "report this with the record: it is a bug in the load generator, which no \
                       database can cause";
 
-/// The remedy for such a fault if its check has a limit that chance exceeds in two of 1,000 runs.
+/// The remedy for a fault that a bug or chance can cause, but no database: the check has a limit
+/// that chance exceeds in at most two of 1,000 runs.
 const REPEAT_OR_REPORT: &str = "run again with another `--seed`: chance does this in at most two \
                                 of 1,000 runs. If it recurs, report it with the record: it is a \
                                 bug in the load generator";
@@ -34,6 +36,19 @@ const RELIEVE_SERVER: &str = "look in the server's log: it lacks space, memory o
 /// The remedy for requests that were not answered in time.
 const WAIT_LONGER: &str = "find out why the server did not answer in time, or give the job a \
                            longer `timeout`";
+
+/// The remedy for requests that were in flight when the drain ended.
+const DRAIN_LONGER: &str = "give the run a longer `drain` than its longest requests take: these \
+                            requests were still in flight when it ended";
+
+/// The remedy for statements that the server cancelled.
+const ALLOW_LONGER_STATEMENTS: &str = "find out why the statements took so long or who cancelled \
+                                       them, or raise the server's limit for their time, such as \
+                                       `statement_timeout`";
+
+/// The codes of cancelled statements: of PostgreSQL, of MySQL (killed, too long), and of MariaDB
+/// (too long).
+const CANCELLED: [&str; 4] = ["57014", "1317", "3024", "1969"];
 
 /// The remedy for programs that failed.
 const CORRECT_PROGRAM: &str = "run the program by hand and correct it, or accept its code, as in \
@@ -199,10 +214,10 @@ pub fn remedy_of(check: &Check) -> Option<&'static str> {
         Finding::Connections(Connections::Missing { refusal: Some(refusal), .. }) => {
             remedy_of_refusal(refusal.class)
         }
-        Finding::Errors(Failures::Some { class: Some(class), runs_program, .. }) => {
+        Finding::Errors(Failures::Some { error: Some(error), runs_program, .. }) => {
             match runs_program {
-                true => remedy_of_program_errors(*class),
-                false => remedy_of_errors(*class),
+                true => remedy_of_program_errors(*error),
+                false => remedy_of_errors(*error),
             }
         }
         _ => None,
@@ -225,38 +240,39 @@ fn remedy_of_refusal(class: Class) -> Option<&'static str> {
     }
 }
 
-/// Returns the remedy for errors that are mostly of this class; `None` for a class that the
-/// workload may cause on purpose.
-fn remedy_of_errors(class: Class) -> Option<&'static str> {
-    match class {
+/// Returns the remedy for errors that are mostly of this class, and in it of this code; `None` for
+/// a class that the workload may cause on purpose.
+fn remedy_of_errors(error: EventError) -> Option<&'static str> {
+    match error.class {
         Class::Statement | Class::Constraint | Class::Conflict => None,
         Class::Disconnect => Some(FIND_SERVER),
+        Class::Timeout if error.code == Code::DRAIN => Some(DRAIN_LONGER),
         Class::Timeout => Some(WAIT_LONGER),
+        Class::Server if CANCELLED.contains(&error.code.as_str()) => Some(ALLOW_LONGER_STATEMENTS),
         Class::Server => Some(RELIEVE_SERVER),
         Class::TooManyConnections => Some(remedy(CheckKind::Connections)),
         Class::WrongResult => Some(remedy(CheckKind::WrongResults)),
     }
 }
 
-/// Returns the remedy for errors of programs that are mostly of this class.
-fn remedy_of_program_errors(class: Class) -> Option<&'static str> {
-    match class {
+/// Returns the remedy for errors of programs that are mostly of this class and code.
+fn remedy_of_program_errors(error: EventError) -> Option<&'static str> {
+    match error.class {
         Class::Server => Some(CORRECT_PROGRAM),
+        Class::Timeout if error.code == Code::DRAIN => Some(DRAIN_LONGER),
         Class::Timeout => Some(WAIT_LONGER_FOR_PROGRAM),
         Class::Statement
         | Class::Constraint
         | Class::Conflict
         | Class::Disconnect
         | Class::TooManyConnections
-        | Class::WrongResult => remedy_of_errors(class),
+        | Class::WrongResult => remedy_of_errors(error),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use analyze::{Status, Unit};
-    use base::Code;
-    use record::EventError;
 
     use super::*;
 
@@ -303,10 +319,11 @@ mod tests {
     }
 
     #[test]
-    fn remedy_for_errors_follows_from_their_class() {
-        let remedy_with = |class: Option<Class>, runs_program: bool| {
+    fn remedy_for_errors_follows_from_their_class_and_code() {
+        let remedy_with = |error: Option<(Class, &str)>, runs_program: bool| {
             let job = "read".to_owned();
-            let failed = Failures::Some { job, failed: 20, scheduled: 20, class, runs_program };
+            let error = error.map(|(class, code)| EventError { class, code: Code::new(code) });
+            let failed = Failures::Some { job, failed: 20, scheduled: 20, error, runs_program };
             let judged = Check {
                 kind: CheckKind::Errors,
                 status: Status::Invalid,
@@ -328,17 +345,21 @@ mod tests {
                 Class::Server => "lacks space",
                 Class::WrongResult => "`expect-rows`",
             };
-            let remedy = remedy_with(Some(class), false);
+            let remedy = remedy_with(Some((class, "code")), false);
             assert!(remedy.contains(words), "{class:?}: {remedy}");
             assert!(remedy.chars().count() <= LONGEST, "{class:?}");
         }
-        for (class, words) in [
-            (Class::Server, "run the program by hand"),
-            (Class::Timeout, "the program did not end"),
+        for (class, code, runs_program, words) in [
+            (Class::Server, "exit-1", true, "run the program by hand"),
+            (Class::Timeout, "timeout", true, "the program did not end"),
+            (Class::Timeout, "drain", true, "longer `drain`"),
+            (Class::Timeout, "drain", false, "longer `drain`"),
+            (Class::Server, "57014", false, "who cancelled them"),
+            (Class::Server, "3024", false, "who cancelled them"),
         ] {
-            let remedy = remedy_with(Some(class), true);
-            assert!(remedy.contains(words), "{class:?}: {remedy}");
-            assert!(remedy.chars().count() <= LONGEST, "{class:?}");
+            let remedy = remedy_with(Some((class, code)), runs_program);
+            assert!(remedy.contains(words), "{code}: {remedy}");
+            assert!(remedy.chars().count() <= LONGEST, "{code}");
         }
     }
 

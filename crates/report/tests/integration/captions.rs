@@ -85,16 +85,27 @@ fn every_caption_is_one_sentence() {
     assert!(clauses > 5, "{clauses}");
 }
 
+/// Returns the caption of the figure of loads.
+fn caption_of_loads(view: &View) -> String {
+    let courses = vec![TimeCourse::default(); view.summary.jobs.len()];
+    let figures = report::figures(view, &courses);
+    figures.iter().find(|figure| figure.name == "loads").unwrap().caption.clone()
+}
+
+/// Progress is recorded once a second, so the exit rate may cover up to a tenth of the rows.
+#[test]
+fn caption_of_a_load_says_how_many_rows_the_exit_rate_covers() {
+    let caption = caption_of_loads(&cases::loads().view());
+    assert!(caption.contains("/s over the last 5 to 10 % of rows"), "{caption}");
+}
+
 #[test]
 fn caption_of_many_loads_says_that_there_are_others() {
     let mut view = cases::loads().view();
     let load = view.summary.loads[0].clone();
     for (number, has_others) in [(3, false), (4, true)] {
         view.summary.loads = vec![load.clone(); number];
-        let courses = vec![TimeCourse::default(); view.summary.jobs.len()];
-        let figures = report::figures(&view, &courses);
-        let figure = figures.iter().find(|figure| figure.name == "loads").unwrap();
-        let caption = &figure.caption;
+        let caption = caption_of_loads(&view);
         assert_eq!(caption.contains("; and other loads: a falling"), has_others, "{caption}");
     }
 }

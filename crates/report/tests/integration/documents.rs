@@ -160,7 +160,8 @@ fn schema_lists_the_names_of_the_program() {
     assert_eq!(words("/$defs/component"), components);
 }
 
-/// Returns the jobs whose outcomes do not add up to the scheduled requests.
+/// Returns the jobs whose outcomes do not add up to the scheduled requests, or that have more
+/// timeouts than errors.
 fn unbalanced_jobs(document: &Value) -> Vec<&str> {
     let number = |job: &Value, name: &str| job[name].as_u64().unwrap();
     let jobs = document["jobs"].as_array().unwrap().iter();
@@ -199,7 +200,8 @@ fn equal_views_give_equal_bytes() {
     }
 }
 
-/// Names, order and digits of documents equal those of stored files, because they are a contract.
+/// The names, the order and the digits in a document are a contract, so they are compared with a
+/// stored file.
 #[test]
 fn documents_match_the_stored_ones() {
     for (name, case) in [("closed", cases::closed()), ("exceeds", cases::exceeds())] {

@@ -34,7 +34,7 @@ fn plain_view() -> &'static View {
     &VIEW
 }
 
-/// Returns the page of a run, without figures of its jobs over time.
+/// Returns the page of a run, without figures of its jobs over time, and without the script.
 fn html(view: &View) -> String {
     let courses = vec![analyze::TimeCourse::default(); view.summary.jobs.len()];
     let page = report::html(&Page::of(view), &report::figures(view, &courses));

@@ -3,10 +3,11 @@
 use analyze::{DatabaseLocation, EmptySuccess};
 use base::Nanos;
 use record::Balance;
+use record::environment::observe;
 use report::Style;
 
 use crate::cases;
-use crate::support::{Case, Traffic, check as compare, text};
+use crate::support::{Case, Traffic, check as compare, short_text, text};
 
 fn check(name: &str, case: Case) {
     let text = text(&case.view(), &Style::PLAIN);
@@ -138,6 +139,24 @@ fn a_run_that_only_loads_prints_loads() {
 #[test]
 fn ended_load_reports_the_loaded_share() {
     check("partial-load", cases::partial_load());
+}
+
+#[test]
+fn observation_of_a_program_has_a_verdict_if_a_check_objects() {
+    let observation = |unread_plan: Option<&str>| {
+        let mut case = Case::new("[observe]\n");
+        case.evidence.unread_plan = unread_plan.map(str::to_owned);
+        let facts = [(observe::COMMAND, "load.sh"), (observe::COMMAND_ENDED, "exit status: 0")];
+        let facts = facts.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        case.about.settings.extend(facts);
+        case.view()
+    };
+    for text in [text, short_text] {
+        let shown = text(&observation(None), &Style::PLAIN);
+        assert!(shown.contains("`load.sh` for ") && !shown.contains("VALID: "), "{shown}");
+        let shown = text(&observation(Some("it is empty")), &Style::PLAIN);
+        assert!(shown.contains("\nSUSPECT: ") && shown.contains("\n  complete "), "{shown}");
+    }
 }
 
 #[test]

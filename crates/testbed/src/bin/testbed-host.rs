@@ -5,7 +5,8 @@
 //! folder.
 //!
 //! `testbed-host sim:null postgres` (or `mariadb`) serves a simulation with the protocol of that
-//! database, and prints the address. With a third argument it is bound to that processor.
+//! database, and prints the address. With a third argument, the number of a processor, the server
+//! is bound to that processor.
 
 use std::io::{Read, Write};
 use std::process::ExitCode;

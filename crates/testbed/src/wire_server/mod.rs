@@ -1,9 +1,11 @@
 //! A simulated server that speaks the protocols of real ones.
 //!
-//! The server executes no statements. It answers each statement with rows of one column whose value
-//! is 1, after the service time of a [`sim::Config`] or, with `sim:null`, at once. Any user can log
-//! in, with any password and without TLS. The server holds many thousands of connections on one
-//! thread, and costs less per request than the clients that are measured against it.
+//! The server executes no statements. It answers each statement after the service time of a
+//! [`sim::Config`] or, with `sim:null`, at once. The answer to a query has rows of one column whose
+//! value is 1, a query about the server itself has an empty result, and any other statement
+//! succeeds; configured faults take the place of answers. Any user can log in, with any password
+//! and without TLS. The server holds many thousands of connections on one thread, and costs less
+//! per request than the clients that are measured against it.
 //!
 //! Run the server in a separate process (`testbed-host sim:null postgres`): otherwise its CPU time
 //! is counted as the client's.
@@ -48,7 +50,7 @@ const ACCEPT_RETRY_DELAY: Nanos = Nanos::from_millis(10);
 pub struct Simulation {
     /// The database whose protocol is spoken.
     pub kind: Kind,
-    /// Service times and faults, from the server's start on.
+    /// Service times and faults. The times of faults count from the start of the server.
     pub config: Config,
     /// Seed of the service times.
     pub seed: Seed,
@@ -64,7 +66,7 @@ impl Simulation {
     /// `mariadb`) and optionally the processor.
     ///
     /// # Errors
-    /// Names the part that is missing or wrong.
+    /// The error names the part that is missing or wrong.
     pub fn parse(target: &Target, words: &[&str]) -> Result<Simulation, String> {
         let Endpoint::Named(name) = &target.endpoint else {
             return Err("expected the kind of the simulated server after `sim:`".to_owned());
@@ -120,7 +122,7 @@ pub fn serve(listener: TcpListener, simulation: &Simulation, end: UnixStream) ->
 /// standard input is closed, and therefore when the process that started this one ends in any way.
 ///
 /// # Errors
-/// No port is free, or as [`serve`].
+/// No port is free, or the address cannot be printed; otherwise as for [`serve`].
 pub fn serve_until_input_ends(simulation: &Simulation) -> io::Result<()> {
     allow_many_files();
     let listener = TcpListener::bind(("127.0.0.1", 0))?;
@@ -142,7 +144,7 @@ fn allow_many_files() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
-/// A simulated server on a thread of this process, for tests. Dropping it ends it.
+/// A simulated server on a thread of this process, for tests. Dropping the value ends the server.
 pub struct WireServer {
     address: SocketAddr,
     end: Option<UnixStream>,
@@ -208,7 +210,8 @@ async fn serve_connection(host: Rc<Host>, stream: ReadyFd<TcpStream>) {
     let connected = host.server.borrow_mut().connect(host.rt.now());
     let session = match connected {
         Ok(session) => session,
-        // A real server would send the reason, unless it is unreachable.
+        // A real server that can be reached would send the reason. This one only closes the
+        // connection.
         Err(Refusal::Unreachable | Refusal::Denied(_) | Refusal::TooMany) => return,
     };
     let connect_time = host.server.borrow().connect_time();
@@ -349,7 +352,7 @@ impl Connection<'_> {
     }
 
     /// Reads messages and answers statements as long as no answer takes time. Returns the number of
-    /// bytes used.
+    /// bytes used, and the next need of the session.
     fn advance(&mut self, bytes: &[u8]) -> io::Result<(usize, SessionNeed)> {
         let mut used = 0;
         let now = self.host.rt.now();
@@ -369,7 +372,8 @@ impl Connection<'_> {
         }
     }
 
-    /// Answers a statement when it is due, and continues with the bytes after it.
+    /// Sends the answer to a statement when the answer is due, and continues with the bytes after
+    /// the statement.
     async fn answer_when_due(
         &mut self,
         pending: &mut Vec<u8>,
@@ -390,7 +394,7 @@ impl Connection<'_> {
         Ok(next)
     }
 
-    /// Sends the pending answers.
+    /// Sends the bytes in `out`.
     async fn flush(&mut self) -> io::Result<()> {
         let mut sent = 0;
         while sent < self.out.len() {

@@ -88,7 +88,8 @@ impl Session {
             if matches!(self.stage, Stage::New) {
                 self.greet(out);
             }
-            // Taken out, because the payload borrows from it while the session changes.
+            // The buffer is taken out of the session, because the payload borrows from the buffer
+            // while the session changes.
             let mut payloads = std::mem::take(&mut self.payloads);
             let taken = payloads.next(&bytes[used..])?;
             let (sequence, is_whole) = (taken.sequence, taken.payload.is_some());

@@ -37,7 +37,8 @@ pub(super) struct Session {
     waiting: VecDeque<StatementKind>,
     /// The statement that is being served.
     served: Option<ServedStatement>,
-    /// True if messages are skipped until the next Sync because of an error.
+    /// True if all messages except Terminate are skipped until the next Sync, because of an error
+    /// in the extended protocol.
     has_failed: bool,
 }
 
@@ -150,11 +151,11 @@ impl Session {
                 self.has_failed = false;
                 backend::ready_for_query(out, self.status);
             }
-            Message::Query(text) => return self.query(text, out),
-            // There is never a COPY in progress.
             Message::Flush | Message::Password(_) => {}
+            // There is never a COPY in progress.
             Message::CopyData(_) | Message::CopyDone | Message::CopyFail(_) => {}
             _ if self.has_failed => {}
+            Message::Query(text) => return self.query(text, out),
             Message::Parse(parse) => self.parse(&parse, out),
             Message::Bind(bind) => self.bind(&bind, out)?,
             Message::Describe(object, name) => self.describe(object, name, out)?,
@@ -363,4 +364,23 @@ fn row(out: &mut Vec<u8>, format: Format) -> Result<(), WireError> {
         Format::Binary => &[0, 0, 0, 1],
     };
     backend::data_row(out, [Some(value)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn query_after_an_error_is_skipped_until_sync() {
+        let execute_unknown_portal = b"E\0\0\0\x0ax\0\0\0\0\0";
+        let (query, sync) = (b"Q\0\0\0\x0dselect 1\0", b"S\0\0\0\x04");
+        let mut session = Session { login: None, ..Session::new() };
+        let mut out = Vec::new();
+        let failing = [&execute_unknown_portal[..], query, sync].concat();
+        let need = session.next(&failing, &mut out).unwrap();
+        assert_eq!(need, (failing.len(), SessionNeed::Bytes));
+        assert!(out.starts_with(b"E") && out.ends_with(b"Z\0\0\0\x05I"), "{out:?}");
+        let need = session.next(query, &mut out).unwrap();
+        assert_eq!(need, (query.len(), SessionNeed::Statement));
+    }
 }

@@ -1,6 +1,6 @@
 //! Classification of statements by their text, for a server that executes none.
 
-/// The kind of answer to a statement.
+/// A kind of statement, by the answer that the server gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StatementKind {
     /// Rows.
@@ -133,7 +133,7 @@ pub(super) fn parameter_casts(text: &[u8]) -> Vec<Cast> {
     casts
 }
 
-/// The type to which `::` casts a value.
+/// The type to which `::` casts a value; `None` without a cast, or for any other type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cast {
     None,

@@ -58,6 +58,8 @@ fn restarted_server_has_its_data_and_other_settings() {
         let unknown = vec![("nonsense".to_owned(), "1".to_owned())];
         let problem = server.restart_with(unknown).unwrap_err();
         assert!(problem.to_string().contains("nonsense"), "{problem}");
+        server.restart().unwrap_or_else(|problem| panic!("{problem}"));
+        assert_eq!(server.sql(setting).unwrap(), "23\n");
         server.restart_with(Vec::new()).unwrap_or_else(|problem| panic!("{problem}"));
         assert_eq!(server.sql("SELECT a FROM t").unwrap(), "7\n");
     }
@@ -152,7 +154,7 @@ fn server_starts_in_a_folder_with_spaces() {
 }
 
 /// The servers use a folder in `/tmp` instead: PostgreSQL writes the path of its folder into a file
-/// with one fact per line, and a line break in the path would make it hang.
+/// with one fact per line, and a line break in the path would make the start hang.
 #[test]
 fn server_does_not_start_in_a_folder_whose_name_has_two_lines() {
     let urls = ["testbed:mariadb", "testbed:postgres"];

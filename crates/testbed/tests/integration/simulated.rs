@@ -171,7 +171,8 @@ fn separate_server_process_ends_with_its_input() {
     host.end();
 }
 
-/// Reads until PostgreSQL's server is ready, and returns the bytes read.
+/// Reads until the server reports that it is ready for a query (ReadyForQuery), and returns the
+/// bytes read.
 fn ready(stream: &mut TcpStream) -> Vec<u8> {
     let (mut said, mut bytes) = (Vec::new(), [0; 1_024]);
     while !said.ends_with(b"Z\0\0\0\x05I") {

@@ -17,7 +17,7 @@ use crate::sink::Sink;
 use crate::wording::{self, nearest};
 
 /// Returns the file with the overridden lines of its sections replaced. Reports overrides of
-/// sections that the file does not have, and values that cannot be written on one line.
+/// sections that the file does not have, and overrides that cannot be written as a line of a file.
 pub(super) fn apply<'a>(
     file: &'a File<'a>,
     overrides: &Overrides,

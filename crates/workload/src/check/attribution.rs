@@ -11,7 +11,7 @@ use crate::wording::words;
 
 /// Attributes errors of a file to the options that caused them. `own` are the errors of the file
 /// without the options: an error that is not among them is reported at its option. Only the first
-/// error of each option is reported, because the others follow from it.
+/// error of each option is reported, because the others usually follow from it.
 pub(super) fn attribute_errors(
     text: &str,
     overrides: &Overrides,

@@ -1,6 +1,6 @@
 //! One check of a file, from its sections to a plan.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use base::{Diagnostic, Seed, Severity, TargetKind};
 
@@ -52,7 +52,7 @@ pub(super) fn check_as_given(
         params: BTreeMap::new(),
         seed: Seed::default(),
         targets: Vec::new(),
-        parts: 0,
+        nodes: 0,
         inserted: InsertedText::default(),
         offered_per_s: 0.0,
         results_files: HashMap::new(),
@@ -60,6 +60,7 @@ pub(super) fn check_as_given(
         polygon_points: Points::NoTable,
         tables,
         secrets: ParameterUses::with_secrets(&overrides.secrets),
+        searched: HashSet::new(),
         running_plan,
     };
     let plan = checker.plan();
@@ -159,8 +160,8 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Reports a plan whose text is not a workload file, for example because it is too large: the
-    /// text is stored in the record and parsed again from there.
+    /// Reports a plan whose text is not a valid workload file, for example because the text is too
+    /// large. The text is stored in the record, and parsed again when the record is read.
     fn printable(&mut self, plan: &Plan) {
         let (_, found) = crate::read::parse(&plan.to_text());
         if let Some(first) = found.into_iter().find(|found| found.severity == Severity::Error) {

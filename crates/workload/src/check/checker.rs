@@ -1,6 +1,6 @@
 //! State that the checks of all sections share.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 
 use base::{Diagnostic, Dialect, Seed};
@@ -27,19 +27,19 @@ pub(super) struct Checker<'f> {
     /// SQL dialect of the main target.
     pub(super) dialect: Dialect,
     pub(super) sink: Sink,
-    /// The parameters; `None` for one whose error has been reported.
+    /// The parameters; `None` for a parameter whose error has been reported.
     pub(super) params: BTreeMap<String, Option<Constant>>,
     pub(super) seed: Seed,
     /// The targets that jobs can name.
     pub(super) targets: Vec<NamedTarget>,
     /// Number of nodes (values, operators and calls) in all expressions of the file so far.
-    pub(super) parts: usize,
+    pub(super) nodes: usize,
     /// Size of the parameters and of the texts inserted so far.
     pub(super) inserted: InsertedText,
     /// Sum of the highest rates of the jobs so far, in requests per second.
     pub(super) offered_per_s: f64,
-    /// The results files of the jobs so far, each with the name of its job.
-    pub(super) results_files: HashMap<PathBuf, String>,
+    /// The results files of the jobs so far, each with the name and the use of its section.
+    pub(super) results_files: HashMap<PathBuf, (String, String)>,
     /// Size of the traces so far in the printed plan, in bytes.
     pub(super) trace_bytes: usize,
     /// Number of rows of the only table with a column that uses `point()`: the default by which
@@ -49,6 +49,9 @@ pub(super) struct Checker<'f> {
     pub(super) tables: &'f Tables<'f>,
     /// Uses of parameters, which determine the secret parameters.
     pub(super) secrets: ParameterUses,
+    /// Names of the sections whose lines for other databases were searched for passwords, each with
+    /// the dialect that the section has.
+    pub(super) searched: HashSet<(String, &'static str)>,
     /// The plan that will run, if this check produces the plan that is shown without secrets.
     pub(super) running_plan: Option<&'f Plan>,
 }
@@ -69,7 +72,7 @@ pub(super) struct JobScope<'j> {
 }
 
 /// Maximum number of nodes in all expressions of a file together.
-const MOST_PARTS: usize = 1_000_000;
+const MOST_NODES: usize = 1_000_000;
 
 impl<'f> Checker<'f> {
     /// Adds the number of nodes of an expression to the total of the file, which is limited, and
@@ -81,32 +84,32 @@ impl<'f> Checker<'f> {
         place: Excerpt<'_>,
         has_records: bool,
     ) -> Result<Compiled, InvalidExpr> {
-        let before = self.parts;
-        self.parts += match &compiled {
+        let before = self.nodes;
+        self.nodes += match &compiled {
             Compiled::Constant(_) => 1,
             Compiled::Dynamic(node, _) => {
                 if node.most_fields() > 0 && !has_records {
                     return Err(no_records(place).into());
                 }
-                node.parts()
+                node.nodes()
             }
         };
-        if self.parts <= MOST_PARTS {
+        if self.nodes <= MOST_NODES {
             return Ok(compiled);
         }
-        let first = before <= MOST_PARTS;
+        let first = before <= MOST_NODES;
         let message = "all expressions of the file together have more than 1,000,000 parts";
         Err(InvalidExpr(first.then(|| Box::new(place.error(message)))))
     }
 
-    /// Returns the scope of a key's value that is read here and again where it is used; `what`
-    /// names the value in messages. Its texts are counted where it is used.
+    /// Returns the scope for checking the value of a key, which is read again at its use. `what`
+    /// names the value in messages. The texts that the value inserts are counted only at its use.
     pub(super) fn fixed_scope<'s>(&'s self, what: &'s str) -> Scope<'s> {
         Scope { inserted: None, ..self.constant_scope(what) }
     }
 
-    /// Returns the scope of a value that must be known before the run: a key's, or one in a
-    /// statement that runs once. `what` names the key or the section in messages.
+    /// Returns the scope of a value that must be known before the run: the value of a key, or a
+    /// value in a statement that runs once. `what` names the key or the section in messages.
     pub(super) fn constant_scope<'s>(&'s self, what: &'s str) -> Scope<'s> {
         self.scope(&NO_VARIABLES, ExprContext::Fixed(what))
     }

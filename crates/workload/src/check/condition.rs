@@ -53,8 +53,9 @@ impl<'p> NamedSlo<'p> {
         self.suffix.map(|suffix| section_name(in_parentheses(suffix).text()))
     }
 
-    /// Returns the message about a condition that no run can meet; `None` for other conditions.
-    /// Released versions accepted such conditions, so their records must stay readable.
+    /// Returns the message about a condition that no run can meet; `None` for other conditions. In
+    /// a workload file, such a condition is only a warning: released versions accepted it, and
+    /// their records must stay readable.
     pub(crate) fn reason_if_impossible(&self) -> Option<String> {
         let why = match (self.slo.side, self.slo.metric) {
             (Side::Below, _) if self.slo.bound <= 0.0 => "nothing is below 0",
@@ -311,6 +312,8 @@ fn unknown_metric(name: Excerpt<'_>) -> Diagnostic {
     }
 }
 
+/// Parses the bound of a condition: a time in nanoseconds, a number of requests per second, or a
+/// fraction of the requests.
 fn parse_bound(metric: Metric, bound: Excerpt<'_>) -> Result<f64, Diagnostic> {
     let text = bound.text();
     let refuse =

@@ -7,7 +7,7 @@ use base::Dialect;
 
 use crate::read::{Entry, Section};
 
-/// Splits a key into its name and the dialect after the name, if that is a known one.
+/// Splits a key into its name and the dialect after the name, if the dialect is known.
 pub(super) fn split(name: &str) -> (&str, Option<Dialect>) {
     let parts = name.split_once('.');
     let named = parts.and_then(|(base, word)| Some((base, Dialect::from_name(word)?)));

@@ -10,7 +10,7 @@ use crate::plan::{Flow, Retry};
 use crate::read::Excerpt;
 use crate::wording::quoted;
 
-/// Maximum number of codes in a list.
+/// Maximum number of codes in all `error` lines of a section together, and in its `retry`.
 const MOST_CODES: usize = 1_000;
 
 /// Maximum number of retries of a request.

@@ -81,8 +81,9 @@ impl<'f> Checker<'f> {
     }
 }
 
-/// Returns the bytes of a quoted text that is one character or one of Go's escapes; `None` without
-/// quotes, or if an escape is not the whole text.
+/// Returns the bytes of a text without its quotes. A text in `"` or `'` that begins with a
+/// backslash is decoded as one of Go's escapes; any other text is returned as written. Returns
+/// `None` without quotes, or if the text after the backslash is not exactly one escape.
 fn unquoted(text: &str) -> Option<Vec<u8>> {
     let quote = text.chars().next().filter(|quote| "\"'`".contains(*quote))?;
     let inner = text.strip_prefix(quote)?.strip_suffix(quote)?;

@@ -67,7 +67,7 @@ pub(super) struct SectionLines<'f, 't> {
     pub(super) entries: &'f [Entry<'f>],
     /// The kind of the section.
     pub(super) owner: SectionKind,
-    /// The dialect of its target.
+    /// The dialect of the section's target.
     pub(super) dialect: Dialect,
     /// The place of the section in messages: `in job [read]`.
     pub(super) location_text: &'t str,
@@ -84,9 +84,9 @@ impl<'f> Checker<'f> {
         self.fields_in(self.dialect, entries, owner, location_text)
     }
 
-    /// Returns the known keys of a section in the dialect of its target, and reports unknown,
-    /// misplaced and repeated ones. `location_text` locates the section in messages: `in job
-    /// [read]`.
+    /// Returns the lines of a section that set known keys for the dialect of its target, and
+    /// reports unknown, misplaced and repeated keys. `location_text` locates the section in
+    /// messages: `in job [read]`.
     pub(super) fn fields_in(
         &mut self,
         dialect_of_target: Dialect,
@@ -102,7 +102,8 @@ impl<'f> Checker<'f> {
 }
 
 impl<'f> SectionLines<'f, '_> {
-    /// Returns the known keys, and reports unknown, misplaced and repeated ones to `sink`.
+    /// Returns the lines that set known keys for the dialect, and reports unknown, misplaced and
+    /// repeated keys to `sink`.
     pub(super) fn fields(&self, sink: &mut Sink) -> Fields<'f> {
         let SectionLines { owner, location_text, .. } = *self;
         let mut found: Vec<(&'static Key, &'f Entry<'f>)> = Vec::new();

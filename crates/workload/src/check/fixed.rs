@@ -28,6 +28,7 @@ impl<'f> Checker<'f> {
                 _ => statements.push(fixed(self.statement(entry.value(), binding), span, None)),
             }
         }
+        self.passwords_of_other_dialects(section, SectionKind::Fixed, self.dialect);
         statements
     }
 }

@@ -42,7 +42,7 @@ impl<'f> GlobalLines<'f> {
     }
 }
 
-/// Length of the longest URL of a target, in bytes.
+/// Maximum length of the URL of a target, in bytes.
 const LONGEST_URL: usize = 65_536;
 
 impl<'f> Checker<'f> {

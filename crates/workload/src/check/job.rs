@@ -134,6 +134,8 @@ impl<'f> Checker<'f> {
         let flow = self.flow(&fields, scope, transaction);
         self.no_retry_of_separate_statements(&fields, &flow, role, dialect);
         let (target, statements) = self.target_and_statements(&fields, section, scope);
+        self.secrets.follow(&variables);
+        self.passwords_of_other_dialects(section, SectionKind::Job, dialect);
         let feed = self.feed(&fields, &flow, &statements);
         let pipeline = self.pipeline(&fields, transaction && flow == Flow::Together);
         let own = self.codes(&fields).into_iter();
@@ -147,7 +149,7 @@ impl<'f> Checker<'f> {
             feed,
             transaction,
             pipeline,
-            results: self.results(&fields, &section.name),
+            results: self.results(&fields, &section.name, role),
             prepare: self
                 .choice(&fields, SectionKind::Job, "prepare", [true, false])
                 .unwrap_or(true),
@@ -229,8 +231,8 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Returns true if statements are sent together. Only a transaction without pauses between its
-    /// statements can be pipelined, because its first error ends all its statements.
+    /// Returns true if the statements of a request are pipelined. Only a transaction without pauses
+    /// between its statements can be pipelined, because its first error ends all its statements.
     fn pipeline(&mut self, fields: &Fields<'f>, is_one_transaction: bool) -> bool {
         let wants = self.choice(fields, SectionKind::Job, "pipeline", [true, false]) == Some(true);
         let vain = fields.one("pipeline").filter(|_| wants && !is_one_transaction);
@@ -328,14 +330,14 @@ impl<'f> Checker<'f> {
     }
 
     /// Returns the name of the file for the rows that the statements return. No other job may use
-    /// the same file.
-    fn results(&mut self, fields: &Fields<'f>, job: &str) -> Option<String> {
+    /// the same file, and a section with a file may be used only once.
+    fn results(&mut self, fields: &Fields<'f>, job: &str, role: Role<'_>) -> Option<String> {
         let entry = fields.one("query-results-file")?;
         let path = self.recorded_file_name(entry, "query-results-file = found.csv")?;
         let parts = Path::new(&path).components();
         let file: PathBuf = parts.filter(|part| *part != Component::CurDir).collect();
         match self.results_files.get(&file) {
-            Some(other) => {
+            Some((other, _)) if other != job => {
                 let message = format!(
                     "the results of {} and of {} would go to one file, {}",
                     bracketed(other),
@@ -345,8 +347,18 @@ impl<'f> Checker<'f> {
                 let help = "give each job a file of its own: they would overwrite each other";
                 self.sink.error(|| entry.value().error(message).help(help));
             }
+            Some((_, first_use)) => {
+                let message = format!(
+                    "{} is used twice, {first_use} and {}, and both would write {}",
+                    bracketed(job),
+                    use_text(role),
+                    quoted(&path)
+                );
+                let help = "write the section a second time, with another name and another file";
+                self.sink.error(|| entry.value().error(message).help(help));
+            }
             None => {
-                self.results_files.insert(file, job.to_owned());
+                self.results_files.insert(file, (job.to_owned(), use_text(role)));
             }
         }
         Some(path)
@@ -411,9 +423,9 @@ impl<'f> Checker<'f> {
         }
         let before = self.offered_per_s;
         self.offered_per_s += job.highest_per_s().unwrap_or(0.0);
-        let causing_options =
+        let causing_entry =
             ["batch-size", "rate", "every"].into_iter().find_map(|key| fields.one(key));
-        let Some(entry) = causing_options.filter(|_| before <= most && self.offered_per_s > most)
+        let Some(entry) = causing_entry.filter(|_| before <= most && self.offered_per_s > most)
         else {
             return;
         };
@@ -442,7 +454,8 @@ impl<'f> Checker<'f> {
             .map(|(piece, binds)| match piece {
                 Piece::Text(text) => text.len() as u64,
                 Piece::Value(expr) if binds => expr.0.longest(&lets),
-                // A literal contains the text, and each byte may need an escape.
+                // The text is created once and copied into a literal, where each byte may need an
+                // escape.
                 Piece::Value(expr) => {
                     let longest = expr.0.longest(&lets);
                     LONGEST_NUMBER + longest.saturating_mul(1 + LONGEST_ESCAPE)
@@ -533,6 +546,14 @@ impl Node {
 
 fn longest_of(values: &[Node], lets: &[u64]) -> u64 {
     values.iter().map(|value| value.longest(lets)).max().unwrap_or(0)
+}
+
+/// Describes the use of a section.
+fn use_text(role: Role<'_>) -> String {
+    match role {
+        Role::Standalone => "as a job of its own".to_owned(),
+        Role::Part(membership) => format!("in the mix {}", bracketed(&membership.mix.name)),
+    }
 }
 
 /// Parses `1` or `1..10`.

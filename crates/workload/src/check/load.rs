@@ -23,7 +23,7 @@ const MOST_WRITERS: u32 = 10_000;
 const MOST_ROWS_PER_COMMIT: u32 = 100_000_000;
 
 /// Allowed range of the number of rows.
-const MOST_ROWS: (u64, u64) = (0, i64::MAX as u64);
+const ALLOWED_ROWS: (u64, u64) = (0, i64::MAX as u64);
 
 impl<'f> Checker<'f> {
     /// Checks a `[load TABLE]` section.
@@ -62,7 +62,7 @@ impl<'f> Checker<'f> {
     fn rows(&self, section: &'f Section<'f>) -> Option<u64> {
         let entry = self.lines_of_table(section).one("rows")?;
         let resolved = resolve(entry.value(), self.fixed_scope("`rows`")).ok()?;
-        count_between(resolved.excerpt().text(), "rows", MOST_ROWS).ok()
+        count_between(resolved.excerpt().text(), "rows", ALLOWED_ROWS).ok()
     }
 
     /// Returns the lines of a table for the main target. Their errors are reported when the table
@@ -86,7 +86,7 @@ impl<'f> Checker<'f> {
         self.possible_method(fields, table, method, on_duplicate);
         Load {
             table: table.to_owned(),
-            rows: self.count(fields, "rows", MOST_ROWS).unwrap_or(0),
+            rows: self.count(fields, "rows", ALLOWED_ROWS).unwrap_or(0),
             columns: self.columns(fields, table),
             writers: self.small_count(fields, "writers", (1, MOST_WRITERS)).unwrap_or(1),
             batch: self.small_count(fields, "batch", (1, MOST_ROWS_PER_COMMIT)).unwrap_or(1_000),
@@ -97,7 +97,8 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Reports a load method that the main target does not support; only that target is loaded.
+    /// Reports a load method that the main target does not support, and COPY with an `on-duplicate`
+    /// other than `error`. Only the main target is loaded.
     fn possible_method(
         &mut self,
         fields: &Fields<'f>,

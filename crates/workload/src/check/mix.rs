@@ -111,8 +111,8 @@ impl<'f> Checker<'f> {
         parts
     }
 
-    /// Reports keys that need a pacing, in a section that runs only as a part of a mix.
-    /// `is_session` is true if each of its requests is a session.
+    /// Reports keys that belong to the mix, such as `count` or `target`, in a section that runs
+    /// only as a part of a mix. `is_session` is true if each of its requests is a session.
     pub(super) fn reject_pacing_in_part(
         &mut self,
         fields: &Fields<'f>,

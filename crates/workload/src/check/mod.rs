@@ -2,7 +2,7 @@
 //!
 //! `File -> sections -> Plan`, with one source file per kind of section. Checking is pure: it
 //! touches no file, no database and no clock; the files that the workload names are read through a
-//! [`Folder`]. It continues after each error and reports all of them at once.
+//! [`Folder`]. Checking continues after each error, and reports all errors at once.
 
 mod applied;
 mod attribution;
@@ -24,6 +24,7 @@ mod name;
 mod named;
 mod named_files;
 mod observe;
+mod other_dialects;
 mod overrides;
 mod pacing;
 mod parameter_uses;

@@ -59,11 +59,8 @@ impl<'f> Checker<'f> {
             .map(|(name, source)| (name, source, parse_all(source)))
             .collect();
         for (name, source, ast) in &parsed {
-            let mut uses = Vec::new();
-            if let Ok(ast) = ast {
-                ast.names(source.text(), &mut |used| uses.push(used.to_owned()));
-            }
-            variables.declare(name.text(), uses);
+            let uses = ast.as_ref().map(|ast| self.secrets.names_in(ast, source.text()));
+            variables.declare(name.text(), uses.unwrap_or_default());
         }
         for (name, source, ast) in parsed {
             let Some(name) = self.variable_name(name, variables) else {

@@ -12,7 +12,7 @@ use crate::sink::ReferencedFile;
 use crate::text::{ScriptPart, split};
 use crate::wording::quoted;
 
-/// Length of the longest path that Linux accepts (`PATH_MAX`), in bytes.
+/// Limit of the length of a path on Linux (`PATH_MAX`), in bytes.
 const LONGEST_NAME: usize = 4_096;
 
 impl<'f> Checker<'f> {
@@ -21,8 +21,8 @@ impl<'f> Checker<'f> {
         Some(self.resolved(entry)?.excerpt().text().to_owned())
     }
 
-    /// Returns the name of a file that the plan in the record names, too. Reports a name that a
-    /// workload file cannot hold; `example` is a line with another name.
+    /// Returns the name of a file that the plan in the record names as well. Reports a name that
+    /// cannot be written in a workload file; `example` is a correct line for the message.
     pub(super) fn recorded_file_name(
         &mut self,
         entry: &'f Entry<'f>,

@@ -36,7 +36,7 @@ struct PacingLines<'f> {
 }
 
 impl<'f> PacingLines<'f> {
-    /// Returns the keys that are set, with their names.
+    /// Returns the lines that are set, with the names of their keys.
     fn all(self) -> impl Iterator<Item = (&'static str, &'f Entry<'f>)> {
         let PacingLines { rate, every, concurrency, log } = self;
         let named = [
@@ -257,7 +257,8 @@ impl<'f> Checker<'f> {
         });
     }
 
-    /// Returns the think time of a client, a constant or drawn duration, if there is a valid one.
+    /// Returns the think time of a client or of a session, a constant or drawn duration, if there
+    /// is a valid one.
     pub(super) fn think(&mut self, fields: &Fields<'f>, scope: JobScope<'_>) -> Option<Expr> {
         let entry = fields.one("think")?;
         let source = entry.value();

@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use base::{follows_secret_word, holds_password, passwords_in};
 
+use crate::expr::{Ast, Variables};
+
 /// A `${…}` that was replaced in a text.
 #[derive(Clone, Debug)]
 pub(super) struct ParameterUse {
@@ -21,8 +23,11 @@ pub(super) struct ParameterUses {
     params: BTreeMap<String, Vec<String>>,
     /// The texts of the parameters as written.
     pub(super) written: BTreeMap<String, String>,
-    /// The parameters that were used in a password.
+    /// The names that were used in a password: parameters, and variables of jobs.
     found: BTreeSet<String>,
+    /// The names that the statements of the current section used in a password: parameters, and
+    /// variables of the section.
+    of_section: BTreeSet<String>,
     /// The parameters that were used in the shown part of a URL.
     shown: BTreeSet<String>,
 }
@@ -45,7 +50,8 @@ impl ParameterUses {
         self.written.insert(name.to_owned(), text.to_owned());
     }
 
-    /// Records the parameters whose values are a part of a password in a text.
+    /// Records the names whose values are a part of a password in a text. If the text is a
+    /// statement of a job, [`ParameterUses::follow`] must be called for the job.
     pub(super) fn text(&mut self, text: &str, uses: &[ParameterUse]) {
         if uses.is_empty() {
             return;
@@ -58,9 +64,31 @@ impl ParameterUses {
             let value = text.get(one.place.clone()).unwrap_or_default();
             let is_behind = || follows_secret_word(&text[..one.place.start], value);
             if passwords.iter().any(reaches) || is_behind() {
-                self.found.extend(one.names.iter().cloned());
+                one.names.iter().for_each(|name| self.password(name));
             }
         }
+    }
+
+    /// Returns the names in an expression of `text`. Records those in its secrets, such as `pw` in
+    /// `json(password: pw)`; [`ParameterUses::follow`] must be called for the job.
+    pub(super) fn names_in(&mut self, ast: &Ast, text: &str) -> Vec<String> {
+        let mut names = Vec::new();
+        ast.names(text, &mut |name| names.push(name.to_owned()));
+        ast.names_in_secrets(text, &mut |name| self.password(name));
+        names
+    }
+
+    fn password(&mut self, name: &str) {
+        self.found.insert(name.to_owned());
+        self.of_section.insert(name.to_owned());
+    }
+
+    /// Records the parameters that the variables in passwords of the current section refer to. All
+    /// statements of the section share one search, because each may use every variable.
+    pub(super) fn follow(&mut self, variables: &Variables) {
+        let mut names = std::mem::take(&mut self.of_section);
+        variables.expand(&mut names);
+        self.found.extend(names);
     }
 
     /// Records the parameters of a `url`. If the URL is malformed, any of them may be the password.

@@ -153,7 +153,8 @@ impl Resolver<'_, '_> {
         self.checker.params.insert(raw.name.to_owned(), constant.ok());
     }
 
-    /// Returns the value of a parameter whose references are resolved, and adds it to the total.
+    /// Returns the value of a parameter whose references are resolved, and adds the size of the
+    /// value to the total of the file.
     fn constant(&self, raw: &UnresolvedParam<'_>) -> Result<Constant, InvalidExpr> {
         let inserted = &self.checker.inserted;
         if inserted.is_full() {
@@ -225,7 +226,7 @@ fn constant(
         context,
         points: Points::NoTable,
         tables: None,
-        // The whole value is counted.
+        // The resolver counts the whole value.
         inserted: None,
     };
     if value.text().is_empty() {
@@ -305,7 +306,8 @@ fn parse_constant(text: &str) -> Result<Constant, String> {
     }
 }
 
-/// Formats a constant for `[params]`: a text is unquoted where it parses back to itself.
+/// Formats a constant for `[params]`. A text gets no quotes if it is parsed as the same text
+/// without them.
 fn to_param_text(constant: &Constant) -> String {
     let bare = constant.to_text();
     let Constant::Text(content) = constant else {

@@ -1,12 +1,16 @@
 //! Secret parameters, and the plan that is shown: the plan without their values.
 //!
-//! A parameter is a secret in each of these cases:
+//! A parameter is a secret in each of these cases. Statements, commands and variables include those
+//! [for other databases](super::other_dialects).
 //!
 //! * Its text becomes a part of the password of a URL, anywhere in the file.
 //! * Its text follows [a word or an option for a password](base::follows_secret_word) in a
 //!   statement or a command.
+//! * It is a part of a value that is [named by such a word](base::follows_secret_word), as in
+//!   `json(password: pw)`, in a statement, a command or a variable.
 //! * Its own text [sets a password](base::holds_password).
-//! * A secret refers to it, or it refers to a secret.
+//! * A parameter in one of the cases above refers to it, directly or through other parameters.
+//! * It refers to a secret.
 //!
 //! If the plan has secrets, the file is checked again with [`HIDDEN`] as the value of each secret:
 //! the plan that is shown is the result of this second check, in which the values never appear. The
@@ -19,17 +23,18 @@ use base::{Diagnostic, Dialect, HIDDEN, Secret, Secrets};
 
 use super::check_file::check_as_given;
 use super::checker::Checker;
+use super::dialect;
 use super::overrides::{Override, Overrides};
 use crate::expr::{Expr, Node};
 use crate::generate::Tables;
 use crate::plan::{FixedStatement, Hidden, JobOrPart, Plan};
-use crate::read::File;
+use crate::read::{Entry, File};
 use crate::value::Constant;
 use crate::wording::{self, enumeration, quoted};
 
 impl<'f> Checker<'f> {
-    /// Returns the secret values in each of their forms: as written in the file, as used, and with
-    /// doubled backslashes, as a database writes a literal.
+    /// Returns the secret values in each of their forms: as written in the file, as used, as an SQL
+    /// literal, and each of these with doubled backslashes, as some databases write a literal.
     fn secret_values(&self, names: &BTreeSet<&str>) -> Vec<Secret> {
         let mut values = Vec::new();
         for name in names {
@@ -57,7 +62,7 @@ impl<'f> Checker<'f> {
     }
 }
 
-/// Returns the plan and, if it has secrets, the version of it that is shown.
+/// Returns the plan. If the plan has secrets, the version that is shown is added to it.
 ///
 /// # Errors
 /// A secret is used where it would be shown.
@@ -111,7 +116,7 @@ fn exposed_secret(file: &File<'_>, hidden: &Hidden) -> Diagnostic {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let message = format!(
         "a password reaches a place where it would be shown: of the parameters, {} may stand only \
-         in the password of a `url` and in statements",
+         in the password of a `url`, in statements, commands and `let`",
         enumeration(&names, "and")
     );
     let in_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -121,11 +126,11 @@ fn exposed_secret(file: &File<'_>, hidden: &Hidden) -> Diagnostic {
     let may_hold = ["query", "query-file", "command", "let"];
     let sections = file.sections.iter().filter(|section| section.name != "params");
     let entries = sections.flat_map(|section| &section.entries).chain(&file.globals);
-    let mut places = entries
-        .filter(|entry| !may_hold.contains(&entry.key().text()) && is_meant(entry.value().text()));
-    // A `url` comes last: it may hold the secret in its password, where it is allowed.
+    let is_shown = |entry: &&Entry<'_>| !may_hold.contains(&dialect::split(entry.key().text()).0);
+    let mut places = entries.filter(is_shown).filter(|entry| is_meant(entry.value().text()));
+    // A `url` comes last: its password may hold the secret, which is allowed there.
     let mut places: Vec<_> = places.by_ref().collect();
-    places.sort_by_key(|entry| entry.key().text() == "url");
+    places.sort_by_key(|entry| dialect::split(entry.key().text()).0 == "url");
     let mut places = places.into_iter();
     let span = places.next().and_then(|entry| entry.key().span());
     wording::error(span, message)

@@ -68,10 +68,10 @@ impl<'f> Checker<'f> {
     }
 
     fn kind_without_query(&mut self, section: &Section<'f>, name: &'f str) -> Kind<'f> {
-        if let Some(table) = name.strip_prefix("load").filter(|rest| !starts_with_letter(rest)) {
+        if let Some(table) = name.strip_prefix("load").filter(|rest| !continues_word(rest)) {
             return self.load_of(section, table.trim());
         }
-        if let Some(name) = name.strip_prefix("target").filter(|rest| !starts_with_letter(rest)) {
+        if let Some(name) = name.strip_prefix("target").filter(|rest| !continues_word(rest)) {
             return self.target_of(section, name.trim());
         }
         self.sink.error(|| no_job(section, name));
@@ -114,7 +114,8 @@ impl<'f> Checker<'f> {
     }
 }
 
-/// Returns true if a key makes its section a job, whatever the section's name.
+/// Returns true if a key makes its section a job, unless the section is `[setup]`, `[teardown]` or
+/// `[global]`.
 fn makes_a_job(key: &str) -> bool {
     keys::makes_a_job(key) || unsupported::is_unsupported_key(key)
 }
@@ -125,7 +126,8 @@ fn is_key_of_statements(key: &str) -> bool {
     matches!(base, "query" | "query-file")
 }
 
-fn starts_with_letter(rest: &str) -> bool {
+/// Returns true if the word before this text continues in it.
+fn continues_word(rest: &str) -> bool {
     rest.starts_with(|character: char| !character.is_whitespace())
 }
 

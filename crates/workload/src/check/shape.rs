@@ -41,7 +41,8 @@ pub(super) fn is_call(value: Excerpt<'_>) -> bool {
 }
 
 impl<'f> Checker<'f> {
-    /// Returns the schedule of a rate that varies; `None` if an error was reported.
+    /// Returns the schedule of a rate that varies; `None` if an error was reported. `arrival` is
+    /// the line of the key `arrival`, and `written` is its value.
     pub(super) fn varying_schedule(
         &mut self,
         entry: &'f Entry<'f>,

@@ -180,11 +180,7 @@ impl<'f> Checker<'f> {
         binding: Binding<'_>,
     ) -> Result<(), InvalidExpr> {
         let start = assembly.length;
-        let mut names = Vec::new();
-        ast.names(place.source.text(), &mut |name| names.push(name.to_owned()));
-        if let Some(scope) = binding.scope() {
-            scope.variables.expand(&mut names);
-        }
+        let names = self.secrets.names_in(ast, place.source.text());
         self.add_expression(assembly, place, ast, binding)?;
         assembly.uses.push(ParameterUse { place: start..assembly.length, names });
         Ok(())
@@ -219,7 +215,7 @@ impl<'f> Checker<'f> {
         };
         let compiled = compile(argument, place.source, scope)?;
         let compiled = bindable(compiled, place.content(argument), binding.required_kind())?;
-        // A constant becomes text and is not part of an expression.
+        // A constant becomes a part of the text, so it is not counted as a node of an expression.
         if let Compiled::Constant(constant) = &compiled {
             return Ok(assembly.constant(&constant.to_text(), place.whole)?);
         }
@@ -426,7 +422,10 @@ fn add_value(
 }
 
 /// Returns the argument of an expression that is one call of `raw`; `None` for any other.
-fn raw_argument<'a>(source: Excerpt<'_>, ast: &'a Ast) -> Result<Option<&'a Ast>, Diagnostic> {
+pub(super) fn raw_argument<'a>(
+    source: Excerpt<'_>,
+    ast: &'a Ast,
+) -> Result<Option<&'a Ast>, Diagnostic> {
     let AstKind::Call(name, arguments) = &ast.kind else {
         return Ok(None);
     };
@@ -451,7 +450,8 @@ fn literal_bytes(scan: &Scan) -> usize {
     scan.fragments.iter().map(length).sum()
 }
 
-/// Removes white space at both ends, and texts that consist of white space only.
+/// Removes white space at both ends of a statement, and each piece of text that is empty
+/// afterwards.
 fn trim(pieces: &mut Vec<Piece>) {
     if let Some(Piece::Text(text)) = pieces.first_mut() {
         *text = text.trim_start().to_owned();

@@ -72,6 +72,7 @@ impl<'f> Checker<'f> {
                 endpoint: Endpoint::Temporary,
                 options: Vec::new(),
             });
+            self.passwords_of_other_dialects(section, SectionKind::Target, self.dialect);
             let (name, span) = ((*name).to_owned(), section.span);
             self.targets.push(NamedTarget { name, target, span });
         }

@@ -138,7 +138,7 @@ impl Trace {
         Trace { columns: Some(columns), ..Trace::default() }
     }
 
-    /// Parses a line.
+    /// Parses a line and adds it to the trace.
     ///
     /// # Errors
     /// Returns the faulty part of the line, with its fault.
@@ -185,7 +185,7 @@ impl Trace {
     }
 }
 
-/// Returns the lines of a text that have content.
+/// Returns the lines of a text that are neither blank nor comments (`#`, `;`).
 fn lines(text: Excerpt<'_>) -> impl Iterator<Item = Excerpt<'_>> {
     let whole = text.text();
     let mut at = 0;

@@ -68,7 +68,7 @@ impl<'c> Compiler<'c> {
         }
     }
 
-    /// Adds a constant to the total of the plan's texts, if it is counted here.
+    /// Adds a constant to the total of the plan's texts, if the scope has such a total.
     fn add_to_plan(&self, constant: &Constant, place: Excerpt<'_>) -> Result<(), InvalidExpr> {
         self.scope.inserted.map_or(Ok(()), |inserted| inserted.add_constant(constant, place))
     }
@@ -169,7 +169,7 @@ impl<'c> Compiler<'c> {
         Ok(Compiled::Dynamic(Node::Combine(Box::new(combination)), kind))
     }
 
-    /// Refuses a divisor that is zero for some requests.
+    /// Refuses a divisor that can be zero. A divisor whose range is unknown is accepted.
     fn check_divisor(
         &self,
         divisor: &Compiled,

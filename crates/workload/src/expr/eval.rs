@@ -22,7 +22,7 @@ pub(crate) struct EvalContext<'m> {
     pub(crate) variables: &'m [Datum],
     /// Texts of the variables; `None` if the output already contains them.
     pub(crate) texts: Option<&'m Values>,
-    /// Record of a file that the request takes.
+    /// The record that the request takes from a file; `None` without a file.
     pub(crate) record: Option<Record<'m>>,
 }
 

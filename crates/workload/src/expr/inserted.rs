@@ -17,7 +17,7 @@ use crate::value::Constant;
 /// Maximum size of the texts in memory, in bytes.
 const LARGEST_IN_MEMORY: usize = 256 << 20;
 
-/// Approximate memory of a statement or another text in addition to its bytes.
+/// Approximate memory that each statement or other text takes besides its own bytes, in bytes.
 const OF_EACH_TEXT: usize = 256;
 
 /// The number of bytes inserted so far.
@@ -88,9 +88,9 @@ impl InsertedText {
         self.bytes.get() > LARGEST_FILE || self.in_memory.get() > LARGEST_IN_MEMORY
     }
 
-    /// Begins a section. A section that was counted before, as a part of another mix, is printed
-    /// only once: its size in the printed plan is counted from zero. Returns the total for
-    /// [`InsertedText::leave`].
+    /// Begins a section. A section that was counted before, as a job or as a part of another mix,
+    /// is printed only once: its size in the printed plan is counted separately, from zero, and is
+    /// discarded by [`InsertedText::leave`]. Returns the argument for `leave`.
     pub(crate) fn enter(&mut self, section: &str) -> usize {
         match self.is_full() || self.sections.insert(section.to_owned()) {
             true => 0,

@@ -71,10 +71,10 @@ pub(crate) enum Node {
 
 impl Node {
     /// Returns the number of nodes in this tree, its root included.
-    pub(crate) fn parts(&self) -> usize {
-        let mut parts = 1;
-        self.children(&mut |child| parts += child.parts());
-        parts
+    pub(crate) fn nodes(&self) -> usize {
+        let mut nodes = 1;
+        self.children(&mut |child| nodes += child.nodes());
+        nodes
     }
 
     /// Calls `visit` for each direct child.
@@ -138,7 +138,7 @@ pub(crate) enum Family {
     Normal(Node, Node),
     /// The number of the row, from 1.
     Row,
-    /// This start plus the number of the request.
+    /// This start plus the number of the request or row.
     Sequence(i64),
     /// Each number up to a limit once.
     Permute(Permute),

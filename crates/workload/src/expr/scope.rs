@@ -12,7 +12,7 @@ use crate::value::Constant;
 /// The names that an expression may use, and its position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope<'s> {
-    /// The parameters; `None` for one whose error is already reported.
+    /// The parameters; `None` for a parameter whose error is already reported.
     pub(crate) params: &'s BTreeMap<String, Option<Constant>>,
     /// The variables of `let` that are defined before the expression.
     pub(crate) variables: &'s Variables,
@@ -23,8 +23,7 @@ pub(crate) struct Scope<'s> {
     pub(crate) points: Points,
     /// The CSV files of the workload; `None` where generators are not allowed.
     pub(crate) tables: Option<&'s Tables<'s>>,
-    /// The total to which the texts of parameters are added; `None` if the plan does not contain
-    /// the value as a text.
+    /// The total to which the inserted texts are added; `None` if they are counted elsewhere.
     pub(crate) inserted: Option<&'s InsertedText>,
 }
 

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use base::Diagnostic;
+use base::{Diagnostic, follows_secret_word};
 
 use super::call::{self, Variadic};
 use super::token::{Token, TokenKind, next};
@@ -15,6 +15,9 @@ use crate::wording::{quoted, suggested_duration};
 
 /// The greatest nesting depth of operators, parentheses and calls.
 const DEEPEST: u32 = 100;
+
+/// The functions whose result is or contains one of their arguments.
+const RETURN_ARGUMENTS: [&str; 4] = ["pick", "weighted", "null", "json"];
 
 /// The largest number of values, operators and calls in one expression.
 const LARGEST: usize = 20_000;
@@ -67,8 +70,7 @@ impl Ast {
                 both.1.names(text, visit);
             }
             AstKind::Call(name, arguments) => {
-                let spec = call::find(&text[name.clone()]);
-                let has_labels = spec.is_some_and(|spec| spec.rest == Variadic::Named);
+                let has_labels = has_labels(&text[name.clone()]);
                 for argument in arguments {
                     // In a call whose values have names, the part before a colon is such a name,
                     // not a parameter or variable.
@@ -83,6 +85,56 @@ impl Ast {
 }
 
 impl Ast {
+    /// Calls `visit` for every parameter and variable in the secrets of an expression of `text`: in
+    /// the values whose names are words for a secret, as in `json(password: pw)`.
+    pub(crate) fn names_in_secrets<'t>(&self, text: &'t str, visit: &mut impl FnMut(&'t str)) {
+        match &self.kind {
+            AstKind::Constant(_) | AstKind::Name(_) => {}
+            AstKind::Negate(inner) => inner.names_in_secrets(text, visit),
+            AstKind::Combine(_, both) => {
+                both.0.names_in_secrets(text, visit);
+                both.1.names_in_secrets(text, visit);
+            }
+            AstKind::Call(name, arguments) => {
+                let has_labels = has_labels(&text[name.clone()]);
+                for Argument { value, after, .. } in arguments {
+                    let label = &text[value.range.clone()];
+                    match after {
+                        Some(after) if has_labels && follows_secret_word(label, "") => {
+                            after.names_in_result(text, visit);
+                        }
+                        after => {
+                            value.names_in_secrets(text, visit);
+                            after.iter().for_each(|after| after.names_in_secrets(text, visit));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Calls `visit` for every parameter and variable whose value may become a part of the result.
+    /// The arguments of a generator, such as the length in `text(length)`, do not.
+    fn names_in_result<'t>(&self, text: &'t str, visit: &mut impl FnMut(&'t str)) {
+        match &self.kind {
+            AstKind::Constant(_) => {}
+            AstKind::Name(range) => visit(&text[range.clone()]),
+            AstKind::Negate(inner) => inner.names_in_result(text, visit),
+            AstKind::Combine(_, both) => {
+                both.0.names_in_result(text, visit);
+                both.1.names_in_result(text, visit);
+            }
+            AstKind::Call(name, arguments) if RETURN_ARGUMENTS.contains(&&text[name.clone()]) => {
+                let has_labels = has_labels(&text[name.clone()]);
+                for Argument { value, after, .. } in arguments {
+                    let labelled = after.as_ref().filter(|_| has_labels);
+                    labelled.unwrap_or(value).names_in_result(text, visit);
+                }
+            }
+            AstKind::Call(..) => self.names_in_secrets(text, visit),
+        }
+    }
+
     /// Returns true if an expression of `text` calls the function with this name.
     pub(crate) fn calls(&self, text: &str, function: &str) -> bool {
         match &self.kind {
@@ -102,6 +154,11 @@ impl Ast {
     }
 }
 
+/// Returns true if the values of a function have names: `json(id: row())`.
+fn has_labels(function: &str) -> bool {
+    call::find(function).is_some_and(|spec| spec.rest == Variadic::Named)
+}
+
 /// Parses a whole text as one expression.
 pub(crate) fn parse_all(source: Excerpt<'_>) -> Result<Ast, Diagnostic> {
     let mut parser = Parser::new(source, 0);
@@ -118,7 +175,7 @@ pub(crate) fn parse_all(source: Excerpt<'_>) -> Result<Ast, Diagnostic> {
     }
 }
 
-/// Parses the expression between `${` and `}`.
+/// Parses the expression between `${` and `}`; `at` is the position after the `${`.
 ///
 /// Also returns the position at which to continue: after the `}`, or after the first `}` that
 /// follows the mistake.

@@ -1,6 +1,6 @@
 //! The variables of `let`.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::compiled::Compiled;
 use super::range::{Range, range};
@@ -19,7 +19,7 @@ pub(crate) struct Variables {
     pub(super) current_variable: Option<String>,
 }
 
-/// The largest number of names in a search through the definitions of variables.
+/// The largest number of names in a search for a cycle of definitions.
 const LONGEST_SEARCH: usize = 1_000;
 
 impl Variables {
@@ -40,16 +40,15 @@ impl Variables {
         self.declared.entry(name.to_owned()).or_insert(uses);
     }
 
-    /// Extends a list of names by all names that they use, directly or through other variables.
-    pub(crate) fn expand(&self, names: &mut Vec<String>) {
-        let mut place = 0;
-        while let Some(uses) = names.get(place).map(|name| self.declared.get(name)) {
-            for used in uses.into_iter().flatten() {
-                if names.len() < LONGEST_SEARCH && !names.contains(used) {
-                    names.push(used.clone());
+    /// Adds to `names` all names that they use, directly or through other variables.
+    pub(crate) fn expand(&self, names: &mut BTreeSet<String>) {
+        let mut next: Vec<String> = names.iter().cloned().collect();
+        while let Some(name) = next.pop() {
+            for used in self.declared.get(&name).into_iter().flatten() {
+                if names.insert(used.clone()) {
+                    next.push(used.clone());
                 }
             }
-            place += 1;
         }
     }
 

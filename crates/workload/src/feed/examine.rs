@@ -20,7 +20,7 @@ pub struct Summary {
     pub left_over: usize,
     /// In a log, the number of the first line with an earlier time than the line above it, if any.
     pub backwards: Option<u64>,
-    /// Time from the first line of a log to its last.
+    /// Time from the first line of a log until its last line is due.
     pub length: Nanos,
 }
 

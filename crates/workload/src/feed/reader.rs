@@ -48,9 +48,10 @@ impl std::error::Error for Fault {}
 /// The state of a reader after it has filled blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadResult {
-    /// The buffer has no complete record: the next call reads from the file and may wait for it.
+    /// The buffer has no complete record. The next call with empty blocks reads from the file,
+    /// which may wait.
     NeedsReading,
-    /// The block is full, and more records follow.
+    /// The block of the next group is full; more records may follow.
     Full,
     /// The end of the file is reached.
     End,

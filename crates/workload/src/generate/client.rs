@@ -11,7 +11,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clients_use_hot_keys_in_turn() {
+    fn clients_send_requests_in_turn() {
         let clients: Vec<i64> = (0..8).map(|request| number(3, request)).collect();
         assert_eq!(clients, [0, 1, 2, 0, 1, 2, 0, 1]);
         assert_eq!(number(1, u64::MAX), 0);

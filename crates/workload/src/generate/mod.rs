@@ -1,9 +1,9 @@
 //! Generators of values.
 //!
-//! A generator is a pure function of (seed of the run, job, position in the file, number of the
-//! request). It has no state, and its values depend neither on timing nor on threads nor on other
-//! jobs. Each file has the arithmetic of one generator. Arguments may be expressions of any type
-//! `E`, which the caller evaluates.
+//! A generator is a pure function of (seed of the run, section, place in the section, number of the
+//! request or row). It has no state, and its values depend neither on timing nor on threads nor on
+//! other jobs. Each file has the arithmetic of one generator. Arguments may be expressions of any
+//! type `E`, which the caller evaluates.
 
 pub(crate) mod client;
 mod csv;

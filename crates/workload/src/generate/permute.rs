@@ -44,7 +44,7 @@ impl Permute {
         self.n
     }
 
-    /// Returns the value of a request.
+    /// Returns the value for the request or row with this number.
     pub(crate) fn at(&self, number: u64) -> i64 {
         let mut position = number % self.n;
         loop {

@@ -155,7 +155,7 @@ pub struct Key {
     pub name: &'static str,
     /// Its second name, if any.
     pub alias: Option<&'static str>,
-    /// Part of the file to which the key belongs.
+    /// Group of the key in the reference, which determines the kind of section.
     pub place: KeyGroup,
     /// Form of its value.
     pub form: Form,
@@ -219,12 +219,14 @@ impl Key {
         self.name == name || self.alias == Some(name) || self.is_pattern && self.fits(name)
     }
 
-    /// Returns true for the keys of a job that arms, sweeps and searches may vary.
+    /// Returns true for the keys of a job that arms and sweeps may vary. A search varies only
+    /// `rate` or `concurrency`.
     pub(crate) fn is_pacing(&self) -> bool {
         self.place == KeyGroup::Arrivals
     }
 
-    /// Returns true if a name fits the pattern: `option.tls` fits `option.NAME`.
+    /// Returns true if a name fits the pattern: `option.tls` fits `option.NAME`, and `rate(read)`
+    /// fits `KEY(SECTION)`.
     fn fits(&self, name: &str) -> bool {
         match self.name.strip_suffix("NAME") {
             Some(prefix) => name.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty()),

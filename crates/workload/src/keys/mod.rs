@@ -1,7 +1,7 @@
 //! The keys of workload files.
 //!
-//! This single table defines the keys that the parser accepts, the suggestions for unknown keys,
-//! and the text of `--help` and of the guide's reference.
+//! The table [`ALL`] alone defines the keys that the parser accepts, the suggestions for unknown
+//! keys, and the text of `--help` and of the guide's reference.
 
 mod form;
 mod key;
@@ -32,8 +32,8 @@ pub fn of(owner: SectionKind) -> impl Iterator<Item = &'static Key> {
 /// First words of the sections of an experiment file that do not belong to its workload.
 const EXPERIMENT: [&str; 5] = ["question", "arm", "sweep", "capacity", "saturate"];
 
-/// Returns true if a section without a job's keys belongs to an experiment file, and not to a
-/// workload.
+/// Returns true if a section with this name belongs to an experiment file, unless its keys make it
+/// a job.
 pub(crate) fn is_of_experiment(section: &str) -> bool {
     section.split_whitespace().next().is_some_and(|word| EXPERIMENT.contains(&word))
 }

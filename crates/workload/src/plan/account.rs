@@ -72,8 +72,8 @@ pub fn is_job_or_part(name: &str, job: &str) -> bool {
     name.strip_prefix(job).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Returns the names that a job must have for `name` to be the name of a part of it, the shortest
-/// first: `m` and `m/a` for `m/a/b`.
+/// Returns the names of all jobs that could have a part called `name`, the shortest first: `m` and
+/// `m/a` for `m/a/b`.
 pub(crate) fn names_of_wholes(name: &str) -> impl Iterator<Item = &str> {
     name.match_indices('/').map(|(slash, _)| &name[..slash])
 }

@@ -7,8 +7,8 @@ use base::Secret;
 use super::job::Let;
 use super::statement::{FixedStatement, Statement};
 
-/// The secret parameters of a plan, and its parts that are displayed with [`HIDDEN`](base::HIDDEN)
-/// in place of secrets.
+/// The secret parameters of a plan, and its statements and variables for display, with
+/// [`HIDDEN`](base::HIDDEN) in place of secrets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Hidden {
     /// The names of the secret parameters.

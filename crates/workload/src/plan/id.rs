@@ -6,8 +6,8 @@ use base::Id;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId(pub u16);
 
-/// A part of a job, by its index in [`Job::parts`](crate::Job::parts). A job that is not a mix is
-/// its own and only part, the [first](PartId::FIRST).
+/// A part of a job, by its index in [`Job::parts`](crate::Job::parts). A job that is not a mix has
+/// no such parts, and counts as its own [first](PartId::FIRST) part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PartId(pub u16);
 
@@ -23,7 +23,7 @@ impl JobId {
 }
 
 impl PartId {
-    /// The first part of a job; the only part unless the job is a mix.
+    /// The first part of a mix; of any other job, the job itself.
     pub const FIRST: PartId = PartId(0);
 
     /// Returns the index in [`Job::parts`](crate::Job::parts).

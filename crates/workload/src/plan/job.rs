@@ -27,7 +27,8 @@ pub struct Job {
     pub reconnect: Reconnect,
     /// Treatment of arrivals while the target refuses connections.
     pub on_outage: OnOutage,
-    /// The requests. For a mix: no statements, and the settings that apply to all parts.
+    /// The requests. A mix has no statements here. Its `accepted` codes and `on_error = Stop` also
+    /// hold for its parts; its `timeout` and `retry` hold for parts that set none of their own.
     pub requests: Requests,
     /// The sections that share the requests of a mix; empty for any other job.
     pub parts: Vec<Part>,
@@ -105,7 +106,8 @@ pub struct Feed {
     pub file: String,
     /// Its format.
     pub format: Format,
-    /// Number of records that each request, or each batch of requests, takes.
+    /// Number of records that one request takes: one for each statement of [`Flow::Separately`],
+    /// otherwise one.
     pub per_request: u32,
     /// Position of its name in the workload file.
     pub span: Span,
@@ -176,12 +178,13 @@ pub enum Reconnect {
 
 /// The treatment of arrivals while the target refuses connections.
 ///
-/// A closed job has no arrivals: its clients wait, unless each request opens a connection.
+/// If each request opens a connection, the setting applies in every model. Otherwise it does not
+/// apply to closed jobs: their clients always wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnOutage {
     /// Arrivals fail at once.
     Fail,
-    /// Arrivals wait for a connection, up to the limit of the queue.
+    /// Arrivals wait for a connection. A job with a queue rejects the arrivals beyond its limit.
     Wait,
 }
 
@@ -208,8 +211,8 @@ impl Job {
         self.count.is_some() || self.sections().any(|requests| requests.feed.is_some())
     }
 
-    /// Returns true if the job can end before the run does: after its `count` of requests, or at
-    /// its `stop`.
+    /// Returns true if the job can end before the run does: after a [fixed number of
+    /// requests](Job::has_fixed_request_count), or at its `stop`.
     pub fn ends_by_itself(&self) -> bool {
         self.has_fixed_request_count() || self.stop.is_some()
     }

@@ -33,7 +33,7 @@ pub struct Load {
 pub struct Column {
     /// Its name.
     pub name: String,
-    /// Its value, evaluated once per row; row numbers start at 0.
+    /// Its value, evaluated once per row. Its generators count rows from 0, but `row()` from 1.
     pub value: Expr,
 }
 

@@ -1,8 +1,8 @@
 //! The plan: a workload file in typed form, complete and with all names resolved.
 //!
-//! A plan is the only thing that the engine knows about a workload file. Parameters are folded,
-//! defaults are filled in, every variable is an index, and every generator has its own random
-//! stream. Building a plan touches no database and no clock.
+//! A plan is the only thing that the engine knows about a workload file. Parameters are replaced by
+//! their values, defaults are filled in, every variable is an index, and every generator has its
+//! own random stream. Building a plan touches no database and no clock.
 
 mod account;
 mod hidden;

@@ -247,7 +247,8 @@ impl Plan {
     pub fn with_secrets_hidden(&self) -> Cow<'_, Plan> {
         let Some(hidden) = &self.hidden else { return Cow::Borrowed(self) };
         let mut shown = Plan { hidden: None, ..self.clone() };
-        // A plan whose jobs were removed has no teardown either.
+        // The runner may have emptied these lists, for example for a run without teardown: they
+        // stay empty.
         for (all, as_shown) in
             [(&mut shown.setup, &hidden.setup), (&mut shown.teardown, &hidden.teardown)]
         {

@@ -82,7 +82,8 @@ impl RemoteHost {
 /// Splits a host from its port; an IPv6 address is in brackets.
 fn host_and_port(place: &str) -> (&str, Option<&str>) {
     if let Some((address, rest)) = place.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        // Without a colon, what follows the address is no port.
+        // Text after the address is a port only after a colon. Without one, the port is empty,
+        // which `parse` refuses.
         let port = rest.strip_prefix(':').unwrap_or_default();
         return (address, (!rest.is_empty()).then_some(port));
     }

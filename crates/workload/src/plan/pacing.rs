@@ -51,8 +51,8 @@ pub enum Pacing {
 pub enum Schedule {
     /// A Poisson process: independent, exponentially distributed times between arrivals.
     Poisson(Rate),
-    /// Equal times between arrivals; the n-th arrival is at ⌊n·10⁹/rate⌋ ns, the first one period
-    /// after the start.
+    /// Equal times between arrivals; for n = 1, 2, …, the n-th arrival is ⌊n·10⁹/rate⌋ ns after the
+    /// start, so the first one comes after one period.
     Uniform(Rate),
     /// Exactly this time between two arrivals, and between the start and the first arrival.
     Every(Nanos),

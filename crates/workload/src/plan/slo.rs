@@ -3,7 +3,7 @@
 /// A condition that a job is judged by.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slo {
-    /// The condition as written: `p99 < 30ms`.
+    /// The condition without the name of a job: `p99 < 30ms`.
     pub text: String,
     /// The measured quantity.
     pub metric: Metric,

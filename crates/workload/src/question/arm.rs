@@ -95,7 +95,8 @@ pub(super) fn reject_several(draft: &ArmDraft, sink: &mut Sink) {
     });
 }
 
-/// Reports an option that an arm sets twice: in its `url`, and in a line of its own.
+/// Reports an option of the URL, or a setting of the server, that an arm sets twice: in its `url`,
+/// and in a line of its own.
 pub(super) fn reject_repeated_options(draft: &ArmDraft, sink: &mut Sink) {
     let mut urls = draft.differences.iter().filter(|one| matches!(one, Difference::Url(_)));
     let Some(url) = urls.next() else { return };
@@ -133,8 +134,8 @@ fn url(file: &File<'_>, value: Excerpt<'_>) -> Result<Target, Box<Diagnostic>> {
     Target::parse(value.text()).map_err(|error| Box::new(file.invalid_url(value, &error)))
 }
 
-/// Reports options of the target's URL if the workload names no target, and settings of a server
-/// that is not private.
+/// Reports options of the URL and settings of the server if the workload names no target, and
+/// settings of a server that is not private.
 pub(super) fn reject_unused_options(draft: &ArmDraft, target: Option<&Target>, sink: &mut Sink) {
     for (one, span) in draft.differences.iter().zip(&draft.spans) {
         let (message, help) = match (one, target) {
@@ -154,7 +155,8 @@ pub(super) fn reject_unused_options(draft: &ArmDraft, target: Option<&Target>, s
     }
 }
 
-/// Returns a name for a message, without the marks that quoting adds.
+/// Returns a name as it is shown in a message: shortened and escaped as by `quoted`, but without
+/// backquotes.
 pub(super) fn printable_name(name: &str) -> String {
     quoted(name).trim_matches('`').to_owned()
 }

@@ -64,29 +64,30 @@ impl CapacityQuestion {
         }
     }
 
-    /// Limits of the default of [`trial`](Self::trial).
+    /// The shortest and the longest default of [`trial`](Self::trial).
     const TRIALS: [Nanos; 2] = [Nanos::from_secs(2), Nanos::from_secs(10)];
 
     /// Number of trials of the default length in a budget, without their warm-ups and drains. A
     /// budget for which the default length is at one of its limits has fewer or more trials.
     const TRIALS_OF_BUDGET: u64 = 60;
 
-    /// Returns the default of [`trial`](Self::trial) for a budget, unless an overload shows only in
-    /// [longer trials](Self::shortest_detecting_trial). A short budget gives short trials, to cover
-    /// enough of them.
+    /// Returns the default of [`trial`](Self::trial) that follows from a budget. A short budget
+    /// gives short trials, so there are enough of them. The file's default is longer if an overload
+    /// shows only in [longer trials](Self::shortest_detecting_trial).
     pub fn default_trial(budget: Nanos) -> Nanos {
         let [shortest, longest] = Self::TRIALS;
         let millis = budget.0 / Self::TRIALS_OF_BUDGET / 1_000_000;
         Nanos::from_millis(millis).clamp(shortest, longest)
     }
 
-    /// Minimum length of a trial in which an overload of 2 % makes response times exceed their
-    /// bound, as a multiple of this bound: the wait grows by a fiftieth of the trial's length.
+    /// Minimum length of a trial that shows an overload of 2 %, as a multiple of the bound of a
+    /// response time. With such an overload, the wait grows during a trial by a fiftieth of the
+    /// trial's length, which here is the bound.
     const OVERLOAD_SHOWS: f64 = 50.0;
 
     /// Returns the length of the shortest trial that detects a rate a few percent above the
-    /// capacity: response times exceed their bounds or, at the longest default length, the backlog
-    /// grows.
+    /// capacity: response times exceed their lowest bound. Without a low enough bound, returns the
+    /// longest default length, at which the growth of the backlog shows.
     pub(super) fn shortest_detecting_trial<'s>(slos: impl Iterator<Item = &'s Slo>) -> Nanos {
         let of_response =
             |slo: &&Slo| slo.side == Side::Below && matches!(slo.metric, Metric::Response(_));

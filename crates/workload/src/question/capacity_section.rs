@@ -184,8 +184,9 @@ impl CapacityDraft<'_> {
         });
     }
 
-    /// Reports jobs that start after the end of a trial, and keys of the varied job that end the
-    /// job before the trial ends or change the meaning of its rate.
+    /// Reports jobs that start at or after the end of a trial. In the varied job, also reports keys
+    /// and files that can end the job before the trial ends, and a `batch-size`, with which its
+    /// rate does not count requests.
     fn check_jobs(&self, load: &VariedLoad, plan: &Plan, sink: &mut Sink) {
         let trial = plan.warmup.known() + self.trial;
         for job in &plan.jobs {
@@ -364,7 +365,7 @@ pub(super) fn parse_varied_load(value: Excerpt<'_>) -> Result<VariedLoad, Diagno
     }
 }
 
-/// Checks that a larger value gives a larger load, and that the load is constant.
+/// Checks that the varied job exists, and that a larger value gives it a larger load.
 pub(super) fn check_load_grows(
     load: &VariedLoad,
     place: Excerpt<'_>,
@@ -386,7 +387,7 @@ pub(super) fn check_load_grows(
     }
 }
 
-/// Returns a number of requests per second or of clients.
+/// Returns the value of `key`, in requests per second or clients; reports an invalid value.
 fn load_value(key: &str, value: Excerpt<'_>, is_whole: bool, sink: &mut Sink) -> Option<f64> {
     match load_number(value.text(), is_whole) {
         Ok(number) => Some(number),
@@ -399,8 +400,8 @@ fn load_value(key: &str, value: Excerpt<'_>, is_whole: bool, sink: &mut Sink) ->
     }
 }
 
-/// Returns the error for a rate above the largest allowed one. Recorded experiments of earlier
-/// versions may have such a rate, and stay readable.
+/// Returns the error for a rate above the largest allowed one. Only the check against the workload
+/// reports it: recorded experiments of earlier versions may have such a rate, and stay readable.
 fn too_high(place: Excerpt<'_>) -> Diagnostic {
     let refused = format!("{} {}", quoted(place.text()), RateError::TooHigh);
     place.error(refused).help("write for example `highest = 1k`")

@@ -47,8 +47,8 @@ pub fn is_experiment(source: &str) -> bool {
 /// Returns the experiment of an experiment file, and the diagnostics about it and its workload
 /// file.
 ///
-/// There is an experiment exactly if no diagnostic is an error. `overrides` apply to the workload;
-/// `folder` gives access to the files below the folder of the experiment file.
+/// There is an experiment if and only if no diagnostic is an error. `overrides` apply to the
+/// workload; `folder` gives access to the files below the folder of the experiment file.
 pub fn experiment_in(
     source: &str,
     overrides: &Overrides,
@@ -204,8 +204,8 @@ impl<'f> Checker<'f> {
         self.warn_of_statements(draft, arms);
     }
 
-    /// Returns the search for saturation, and the arms at its largest load; `None` if an arm cannot
-    /// have this load.
+    /// Returns the search for saturation, and the arms at its largest load. Returns `None`, and
+    /// reports errors, if an arm cannot have this load.
     fn saturate(
         &mut self,
         planner: &Planner<'_, '_>,
@@ -259,7 +259,9 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Returns the arms with their plans.
+    /// Returns the arms with their plans. Diagnostics that all arms have are reported once, for the
+    /// workload, together with those of parsing the workload (`of_parsing`). The others are
+    /// reported for their arm.
     fn arms(
         &mut self,
         planner: &Planner<'_, '_>,
@@ -291,7 +293,8 @@ impl<'f> Checker<'f> {
     }
 
     /// Returns the parameters that are secret in the workload of an arm, or in a statement before
-    /// or after its runs. The plans of other arms would show their values.
+    /// or after its runs. They must be secret in the plans of all arms, which otherwise would show
+    /// their values.
     fn secrets(&self, planner: &Planner<'_, '_>, arm: &ArmDraft) -> BTreeSet<String> {
         let statements = arm.differences.iter().filter_map(|one| match one {
             Difference::Before(text) | Difference::After(text) => Some(text.as_str()),
@@ -420,8 +423,9 @@ impl<'f> Checker<'f> {
         CheckedArm { arm, span, found: Vec::new() }
     }
 
-    /// Reports diagnostics of the workload file at the line of the experiment file that causes
-    /// them.
+    /// Reports diagnostics of the workload. If it is a file of its own, they point to `named_at` in
+    /// the experiment file, and name the line of the workload file. Otherwise they point to their
+    /// own line or, without one, to `named_at` or `[question]`.
     fn report_in_workload<'d>(
         &mut self,
         workload: &WorkloadSource<'_>,
@@ -518,7 +522,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Reports an arm that needs different data from the baseline on the same server, because setup
+    /// Reports an arm that needs other tables than the baseline on the same server, because setup
     /// and loads run once.
     fn reject_other_data(&mut self, arms: &[CheckedArm]) {
         let Some((first, others)) = arms.split_first() else { return };
@@ -621,7 +625,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Reports jobs that would insert the same keys in every run.
+    /// Reports the first job that would insert the same keys in every run.
     fn reject_repeated_inserts(&mut self, draft: &QuestionDraft<'_>, arms: &[CheckedArm]) {
         if draft.restore != Restore::None {
             return;

@@ -51,7 +51,7 @@ pub enum Difference {
         /// Its value, as written in a file.
         value: String,
     },
-    /// `nodes` of a sweep or a search: the number of leading hosts of the target's URL.
+    /// `nodes`, which only a sweep varies: the number of leading hosts of the target's URL.
     Nodes(String),
     /// `before`: an SQL statement before each run.
     Before(String),

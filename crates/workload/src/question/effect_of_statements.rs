@@ -1,5 +1,5 @@
-//! Effects of the statements before the runs of an arm: on the jobs of these runs, and on the runs
-//! of other arms.
+//! Effects of the statements that an arm executes before each of its runs (`before`): on the jobs
+//! of these runs, and on the runs of other arms.
 
 use base::Dialect;
 
@@ -7,7 +7,7 @@ use super::pragma;
 use super::sql::{Token, TokenKind, elements, tokens};
 use crate::plan::FixedStatement;
 
-/// Words before a variable that a `set` changes for more than its session.
+/// Scopes that a `set` names before a variable to change the variable beyond the current session.
 pub(super) const SHARED_SCOPES: [&str; 3] = ["global", "persist", "persist_only"];
 
 /// Names of the function that sets a variable of a session in PostgreSQL.
@@ -19,8 +19,8 @@ const LASTING_STATEMENTS: [&str; 12] = [
     "truncate", "update",
 ];
 
-/// Returns true if all of the statements, of which there is at least one, change variables of their
-/// own session only. The changes do not affect the jobs of a run, which have other sessions.
+/// Returns true if there are statements, and each of them only changes variables of its own
+/// session. Such changes do not affect the jobs of a run, which have other sessions.
 pub(super) fn change_session_only(statements: &[FixedStatement], dialect: Dialect) -> bool {
     let is_one = |one: &FixedStatement| is_of_session(&tokens(&one.text, dialect));
     !statements.is_empty() && statements.iter().all(is_one)

@@ -38,8 +38,9 @@ pub struct Experiment {
     pub design: Design,
     /// The smallest changes that matter.
     pub deltas: Deltas,
-    /// The arms; the first is the baseline. A search, and a sweep whose file declares no arms, has
-    /// a single arm: the unchanged workload.
+    /// The arms; the first is the baseline. A sweep whose file declares no arms has a single arm,
+    /// the unchanged workload. A capacity search has a single arm too: the workload at the first
+    /// value of the load.
     pub arms: Vec<Arm>,
     /// The values of a key at which each arm runs, if there is a sweep.
     pub sweep: Option<Sweep>,
@@ -69,10 +70,10 @@ pub struct Sweep {
 pub struct Arm {
     /// Its name.
     pub name: String,
-    /// The value that the sweep gives to the varied key, if the arm is at a point of a sweep.
+    /// The value of the varied key, if the arm is at a point of a sweep, or in a trial of a search.
     pub point: Option<String>,
-    /// The differences from the workload file, in the order of the experiment file. If the arm is
-    /// at a point of a sweep, the last difference sets the value of the point.
+    /// The differences from the workload file, in the order of the experiment file. If the arm has
+    /// a `point`, the last difference sets its value.
     pub differences: Vec<Difference>,
     /// The plan of its runs, with the seed of the workload file.
     pub plan: Plan,
@@ -154,7 +155,7 @@ impl Experiment {
     /// Name of the only arm of an experiment without `[arm NAME]`.
     pub const WORKLOAD: &str = "workload";
 
-    /// Returns the arms that the file declares; empty if the only arm is the unchanged workload.
+    /// Returns the arms that the file declares; empty for a sweep without arms and for a search.
     pub fn file_arms(&self) -> &[Arm] {
         let has_none = self.sweep.is_some() && self.arms.len() == 1;
         if has_none || self.capacity.is_some() { &[] } else { &self.arms }
@@ -189,9 +190,9 @@ impl fmt::Display for Arm {
 }
 
 impl Arm {
-    /// Returns the arm for a run at this load, with this warm-up and this window in place of the
-    /// workload's own. The load, the warm-up and the duration are added to the differences of the
-    /// arm; the plan does not change.
+    /// Returns the arm for a trial at this load, with this warm-up and this length of the window in
+    /// place of the workload's own. The warm-up, the duration and the load are added to the
+    /// differences of the arm; the field `plan` does not change.
     #[must_use]
     pub fn at(&self, load: &VariedLoad, value: f64, warmup: Nanos, window: Nanos) -> Arm {
         let global = |key: &str, value: Nanos| Difference::Key {
@@ -199,14 +200,15 @@ impl Arm {
             key: key.to_owned(),
             value: value.to_string(),
         };
-        let mut arm = self.with_load(load, value);
+        let mut arm = self.clone();
         arm.differences.push(global("warmup", warmup));
         arm.differences.push(global("duration", warmup + window));
-        Arm { point: Some(value.to_string()), ..arm }
+        // The load comes last, because the last difference names the point of an arm.
+        Arm { point: Some(value.to_string()), ..arm.with_load(load, value) }
     }
 
     /// Returns the arm for a run at this load. The load is added to the differences of the arm; the
-    /// plan does not change.
+    /// field `plan` does not change.
     #[must_use]
     pub fn with_load(&self, load: &VariedLoad, value: f64) -> Arm {
         let mut differences = self.differences.clone();
@@ -243,7 +245,7 @@ impl Arm {
         self.differences.iter().all(is_statement) && !self.before.is_empty()
     }
 
-    /// Returns the settings of its server that the statements before each run set.
+    /// Returns the settings that the statements before each run set on the server.
     pub fn server_settings(&self) -> ServerSettings {
         ServerSettings::of(&self.before, self.plan.dialect(JobTarget::Main))
     }
@@ -264,7 +266,8 @@ impl Arm {
         }
     }
 
-    /// Returns the commands that run before, or after, each run of the arm.
+    /// Returns the commands that run before each run of the arm or, if `is_before` is false, after
+    /// it.
     pub fn commands(&self, is_before: bool) -> impl Iterator<Item = &str> {
         self.differences.iter().filter_map(move |one| match one {
             Difference::BeforeCommand(text) if is_before => Some(text.as_str()),

@@ -1,4 +1,4 @@
-//! The lines of a section of an experiment file whose keys are known there.
+//! The lines of a section of an experiment file, with the keys that the section may have.
 
 use base::Diagnostic;
 
@@ -13,7 +13,7 @@ pub(super) struct Fields<'f> {
 }
 
 impl<'f> Fields<'f> {
-    /// Returns the known lines of a section; reports unknown and repeated keys, and missing values.
+    /// Returns the valid lines of a section; reports unknown and repeated keys, and missing values.
     pub(super) fn of(
         file: &File<'_>,
         section: &'f Section<'f>,

@@ -79,7 +79,7 @@ pub(super) fn secrets(context: Context<'_>, texts: &[&str]) -> BTreeSet<String> 
 pub struct HookStatement<'a> {
     /// The name of the arm.
     pub arm: &'a str,
-    /// The key.
+    /// The key that sets the statement.
     pub key: StatementKey,
     /// The number of the statement under this key, from 1.
     pub number: usize,

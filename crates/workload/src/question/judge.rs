@@ -25,7 +25,7 @@ pub(super) struct ArmRuns<'a> {
 }
 
 /// Reports metrics of jobs and tables that the workload does not have, and the throughput, in
-/// requests or rows, of jobs whose rate is given. The throughput of a saturated job is allowed,
+/// requests or rows, of jobs whose rate is given. The throughput of the job `saturated` is allowed,
 /// because an overloaded arm falls short of the given rate. The first arm is the baseline.
 pub(super) fn metrics(
     all: &[JudgedMetric<'_, '_>],
@@ -113,6 +113,9 @@ pub(super) fn deltas(list: Excerpt<'_>, plan: &Plan, sink: &mut Sink) {
 }
 
 /// Returns the name of the job that a metric judges; `None` for a table or the whole run.
+///
+/// # Errors
+/// The workload has no such job or table, or has several and the metric names none.
 fn judged_job<'p>(
     metric: &'p RunMetric,
     place: Excerpt<'_>,
@@ -250,8 +253,8 @@ pub(super) fn inserts_numbered_keys(requests: &Requests) -> bool {
     exprs.any(|expr| contains_numbered(&expr.0, &numbered))
 }
 
-/// Returns for each variable of the requests true if its value contains a key from `sequence()` or
-/// `permute()`.
+/// Returns a flag for each variable of the requests: true if its value contains a key from
+/// `sequence()` or `permute()`.
 fn numbered_variables(requests: &Requests) -> Vec<bool> {
     let mut numbered = Vec::with_capacity(requests.lets.len());
     for variable in &requests.lets {

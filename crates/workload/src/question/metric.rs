@@ -7,16 +7,16 @@ use base::Diagnostic;
 use crate::read::{Excerpt, LocatedText, section_name};
 use crate::wording::{nearest, quoted};
 
-/// A metric of a run, for one job or table if there are several.
+/// A metric of a run, of one of its jobs, or of one of its tables.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RunMetric {
     /// The measured quantity.
     pub quantity: Quantity,
-    /// Name of the job or table in parentheses, as it was written; `None` if none was named.
+    /// Name of the job or table, which is written in parentheses; `None` if none was named.
     pub of: Option<String>,
 }
 
-/// A quantity that a run has measured.
+/// A quantity that a run measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Quantity {
     /// Completed requests per second.
@@ -339,8 +339,8 @@ impl fmt::Display for RunMetric {
     }
 }
 
-/// Splits a text at the end of the metric that it begins with: after the last `)`, or before the
-/// first blank or sign of comparison. Names of jobs may contain blanks and parentheses.
+/// Splits a text at the end of the metric that it begins with: after the last `)` or, without one,
+/// before the first blank, `<` or `>`. Names of jobs may contain blanks and parentheses.
 pub(super) fn split(item: Excerpt<'_>) -> (Excerpt<'_>, Excerpt<'_>) {
     let text = item.text();
     let first = text.find(|c: char| c.is_whitespace() || matches!(c, '<' | '>'));

@@ -50,8 +50,8 @@ pub struct Outline {
     pub design: Design,
     /// The smallest changes that matter.
     pub deltas: Deltas,
-    /// The arms; the first is the baseline. A search, and a sweep whose file declares no arms, has
-    /// a single arm: the unchanged workload.
+    /// The arms; the first is the baseline. A capacity search, and a sweep whose file declares no
+    /// arms, have a single arm without differences: the workload.
     pub arms: Vec<ArmOutline>,
     /// The sweep, if there is one.
     pub sweep: Option<SweepOutline>,

@@ -38,8 +38,8 @@ const CONNECTION_PRAGMAS: [&str; 32] = [
     "writable_schema",
 ];
 
-/// Pragmas that a file keeps for later connections. The value of `journal_mode` is not kept, except
-/// for the existence of a write-ahead log.
+/// Pragmas whose values a database file keeps for later connections. Of the values of
+/// `journal_mode`, the file keeps only `wal`.
 const FILE_PRAGMAS: [&str; 7] = [
     "application_id",
     "auto_vacuum",
@@ -64,7 +64,7 @@ pub(super) fn is_of_connection(statement: &[Token<'_>]) -> bool {
 }
 
 /// Returns the name and the value of the setting that a pragma changes in the file; `None` for any
-/// other statement, and for the file of another schema than `main`.
+/// other statement, for a pragma that sets no value, and for another schema than `main`.
 pub(super) fn setting_of_file(statement: &[Token<'_>]) -> Option<(&'static str, String)> {
     let pragma = Pragma::of(statement)?;
     let is_main = pragma.schema.as_ref().is_none_or(|it| it.eq_ignore_ascii_case("main"));

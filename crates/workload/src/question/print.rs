@@ -7,9 +7,9 @@ use super::experiment::{Design, Experiment, Restore};
 use super::statement_key::StatementKey;
 
 impl Experiment {
-    /// Returns the experiment as the text of an experiment file, with every default written out.
-    /// Checking it again gives an equal experiment, apart from the passwords of URLs, which are
-    /// left out. A workload inside the experiment file is left out, too.
+    /// Returns the experiment as the text of an experiment file, with defaults written out. The
+    /// passwords of URLs, and a workload inside the experiment file, are left out. With them,
+    /// checking the text gives an equal experiment.
     pub fn to_text(&self) -> String {
         let mut out = String::from("[question]\n");
         key(&mut out, "ask", &self.ask);

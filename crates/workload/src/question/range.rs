@@ -81,8 +81,8 @@ impl<'p> Range<'p> {
     /// up to `TO` at most.
     ///
     /// # Errors
-    /// No value, a range that descends or has no `xN` or `+N`, or an end that is neither a number
-    /// nor a duration.
+    /// No value, a range that descends or has no valid `xN` or `+N`, or ends that are neither two
+    /// numbers nor two durations.
     pub(super) fn parse(item: Excerpt<'p>) -> Result<Range<'p>, Box<Diagnostic>> {
         let parts = item.list().map(part).collect::<Result<Vec<Part<'p>>, _>>()?;
         match parts.is_empty() {
@@ -91,8 +91,8 @@ impl<'p> Range<'p> {
         }
     }
 
-    /// Returns the greatest number of values that the range can have; values that are equal after
-    /// rounding are counted separately.
+    /// Returns an upper bound of the number of values: values that rounding makes equal are counted
+    /// separately.
     pub(super) fn count(&self) -> u64 {
         self.parts.iter().fold(0, |all: u64, part| all.saturating_add(part.values.count()))
     }
@@ -251,13 +251,15 @@ impl Progression {
             // A factor near 1 gives many values, so their number is computed without listing them.
             Step::Times(factor) => {
                 let ratio = (self.to as f64 / self.from as f64).ln();
-                // Rounding may hide the last value; an excess of one value does not matter.
+                // The small summand makes up for rounding that would hide the last value. Counting
+                // one value too many does not matter.
                 (ratio / (factor as f64 / BILLION as f64).ln() + 1e-9) as u64 + 1
             }
         }
     }
 
-    /// Returns the texts of the values, without values that rounding makes equal.
+    /// Returns the texts of the values. If both ends are whole numbers, all values are rounded to
+    /// whole numbers, and values that become equal are left out.
     fn texts(&self) -> Vec<String> {
         let is_whole = |value: u128| self.unit == Unit::Number && value.is_multiple_of(BILLION);
         let rounds = is_whole(self.from) && is_whole(self.to);
@@ -270,7 +272,7 @@ impl Progression {
                 Step::Add(size) => value.saturating_add(size),
                 Step::Times(factor) => value.saturating_mul(factor) / BILLION,
             };
-            // A product that is rounded down to the same value would never end.
+            // A product may be rounded down to the value before it, which would repeat forever.
             (next <= self.to && next > *value).then_some(next)
         };
         let values = std::iter::successors(Some(self.from), next);

@@ -22,7 +22,7 @@ use crate::wording::{enumeration, nearest, quoted};
 /// before it.
 const FIRST_RATE: f64 = 100.0;
 
-/// Largest default number of clients, if the connections suffice.
+/// Largest default number of clients, if `max-connections` allows as many.
 const MOST_CLIENTS: f64 = 512.0;
 
 /// Number of default values of a rate.
@@ -94,7 +94,8 @@ impl<'f> SaturateDraft<'f> {
         ok_or_report(Vary::parse(*place, workload).map_err(|error| *error), sink)
     }
 
-    /// Returns the search on a baseline with this plan.
+    /// Returns the search on a baseline with this plan; reports values that the plan does not
+    /// allow.
     pub(super) fn question(&self, baseline: &Plan, sink: &mut Sink) -> Option<SaturateQuestion> {
         let (vary, _) = self.vary.as_ref()?;
         let most = f64::from(baseline.max_connections);

@@ -19,7 +19,7 @@ pub(super) const QUESTION: &str = "question";
 /// Name of the section of a capacity search.
 pub(super) const CAPACITY: &str = "capacity";
 
-/// First word of the names of arms.
+/// First word of the name of an arm's section: `[arm NAME]`.
 const ARM: &str = "arm";
 
 /// Name of the section of a sweep.
@@ -95,7 +95,8 @@ impl<'f> Sections<'f> {
         !self.others.is_empty() || !self.file.globals.is_empty()
     }
 
-    /// Reports parts that are missing in `question`, or that cannot be combined.
+    /// Reports keys that are missing in the section `question`, a wrong number of arms, and
+    /// sections and keys that cannot be combined.
     pub(super) fn check(
         &self,
         question: &Section<'_>,
@@ -153,7 +154,7 @@ impl<'f> Sections<'f> {
         }
     }
 
-    /// Reports the parts of a comparison in a file with a search.
+    /// Reports the keys and sections of a comparison in a file with a capacity search.
     fn reject_with_capacity(&self, fields: &Fields<'_>, sink: &mut Sink) {
         for name in ["bet", "rounds", "differences", "design", "delta"] {
             for value in fields.values(name) {
@@ -228,7 +229,7 @@ impl<'f> Sections<'f> {
         }
     }
 
-    /// Reports parts that cannot be combined with a search for saturation.
+    /// Reports a sweep and `design = aa`, which cannot be combined with a search for saturation.
     fn reject_with_saturate(
         &self,
         section: &Section<'_>,

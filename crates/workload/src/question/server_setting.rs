@@ -1,8 +1,9 @@
 //! Settings of a server that the statements before a run set, and that can be read back.
 //!
-//! A statement is recognised if it gives a setting a constant value: `alter system`, `alter
-//! database` and `alter role` of PostgreSQL, `set global` and `set persist` of MariaDB and MySQL,
-//! and pragmas that the file of SQLite keeps. Changes by other statements cannot be read back.
+//! A statement is recognised if it gives a setting a constant value or, in MariaDB and MySQL, an
+//! arithmetic expression: `alter system`, `alter database`, `alter role` and `alter user` of
+//! PostgreSQL, `set global` and `set persist` of MariaDB and MySQL, and pragmas that the file of
+//! SQLite keeps. Changes by other statements cannot be read back.
 
 use base::Dialect;
 
@@ -16,7 +17,7 @@ use crate::plan::FixedStatement;
 pub struct ServerSettings {
     /// The settings, each with its last value.
     pub settings: Vec<ServerSetting>,
-    /// True if the statements change nothing else.
+    /// True if the statements change nothing else, apart from variables of their own session.
     pub is_complete: bool,
 }
 
@@ -34,7 +35,7 @@ pub struct ServerSetting {
 /// The value that a statement gives to a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingValue {
-    /// A constant, without quotes.
+    /// A constant without its quotes. A list of several constants is as written, with quotes.
     Constant(String),
     /// An arithmetic expression, such as `64 * 1024`, which the server evaluates.
     Expression(String),
@@ -65,7 +66,8 @@ impl ServerSettings {
     }
 }
 
-/// Returns the settings that a statement sets; `None` if it changes anything else.
+/// Returns the settings that a statement sets for later sessions; an empty list if it only changes
+/// its own session. Returns `None` for a statement that may change anything else.
 fn settings_of(statement: &str, dialect: Dialect) -> Option<Vec<ServerSetting>> {
     let all = tokens(statement, dialect);
     if is_of_session(&all) {

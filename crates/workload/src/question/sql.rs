@@ -1,8 +1,9 @@
 //! Tokens of SQL statements: enough to tell what a statement before or after a run changes.
 //!
 //! Words in literals and comments are not mistaken for keywords. Comments to the end of the line
-//! follow the dialect. All other tokens are those that the dialects have in common, so a string
-//! that escapes a quote with a backslash ends early.
+//! follow the dialect, as do nested comments and comments whose text MySQL executes. All other
+//! tokens are those that the dialects have in common, so a string that escapes a quote with a
+//! backslash ends early.
 
 use base::{Dialect, executed_comment_mark};
 
@@ -57,8 +58,8 @@ impl Token<'_> {
     }
 }
 
-/// Returns the tokens of a statement, without white space, comments and the last `;`. The text of
-/// MySQL's `/*! … */` is not a comment, because the server executes it.
+/// Returns the tokens of a statement, without white space, comments and the last `;`. In the
+/// dialect of MySQL, the text of `/*! … */` is not a comment, because the server executes it.
 pub(super) fn tokens(statement: &str, dialect: Dialect) -> Vec<Token<'_>> {
     let mut found = Vec::new();
     let (mut start, mut is_in_executed_comment) = (0, false);
@@ -72,7 +73,7 @@ pub(super) fn tokens(statement: &str, dialect: Dialect) -> Vec<Token<'_>> {
             '/' if rest.starts_with("/*") => {
                 let mark = executed_comment_mark(rest).filter(|_| dialect == Dialect::Mysql);
                 is_in_executed_comment |= mark.is_some();
-                mark.unwrap_or_else(|| rest[2..].find("*/").map_or(rest.len(), |end| 2 + end + 2))
+                mark.unwrap_or_else(|| comment_length(rest, dialect))
             }
             '*' if is_in_executed_comment && rest.starts_with("*/") => {
                 is_in_executed_comment = false;
@@ -90,6 +91,28 @@ pub(super) fn tokens(statement: &str, dialect: Dialect) -> Vec<Token<'_>> {
         found.pop();
     }
     found
+}
+
+/// Returns the length, in bytes, of the comment between `/*` and `*/` at the beginning of a text. A
+/// comment that does not end extends to the end of the text. Comments nest in PostgreSQL only.
+fn comment_length(text: &str, dialect: Dialect) -> usize {
+    let nests = dialect == Dialect::Postgres;
+    let (mut at, mut depth) = ("/*".len(), 1_usize);
+    while depth > 0 {
+        at += match text.as_bytes().get(at..at + 2) {
+            None => return text.len(),
+            Some(b"*/") => {
+                depth -= 1;
+                2
+            }
+            Some(b"/*") if nests => {
+                depth += 1;
+                2
+            }
+            Some(_) => 1,
+        };
+    }
+    at
 }
 
 /// Returns the kind of the token at the beginning of a text, and its length in bytes.
@@ -181,6 +204,18 @@ mod tests {
         let expected = ["set", "x", "=", "1", "*", "2", "*", "3"];
         assert_eq!(texts_in(Dialect::Mysql, statement), expected);
         assert_eq!(texts(statement), ["x", "=", "1", "*", "3"]);
+    }
+
+    #[test]
+    fn comments_nest_in_postgres_only() {
+        let statement = "/* a /* b */ c */ set x = 1 /**/";
+        let rest = ["set", "x", "=", "1"];
+        assert_eq!(texts(statement), rest);
+        for dialect in [Dialect::Mysql, Dialect::Sqlite] {
+            assert_eq!(texts_in(dialect, statement), [&["c", "*", "/"][..], &rest].concat());
+        }
+        assert_eq!(texts("a /* b /* c */ d"), ["a"]);
+        assert_eq!(texts("a /*/**/*/ b /*"), ["a", "b"]);
     }
 
     #[test]

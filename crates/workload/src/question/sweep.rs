@@ -46,7 +46,7 @@ impl SweepOutline {
 
 /// The keys of `[sweep]`.
 pub(super) struct SweepDraft<'f> {
-    /// The line of `vary`.
+    /// The value of `vary`: `WHAT: RANGE`.
     pub(super) vary: Excerpt<'f>,
     pub(super) repeats: u32,
     /// The rule with its place.
@@ -115,12 +115,12 @@ impl<'f> SweepDraft<'f> {
         Some(SweepOutline { vary: what.text().to_owned(), values, repeats: self.repeats, best })
     }
 
-    /// Returns the points; `arms` is the number of arms, `run` the longest time of a run, and
-    /// `workload` the parsed workload file.
+    /// Returns the points. `arms` is the number of arms, `run` the longest duration of a run (for
+    /// messages), and `workload` the parsed workload file.
     ///
     /// # Errors
-    /// The workload does not have the varied key, the range of values is invalid, or there are
-    /// fewer than two values, or so many that the experiment would take days.
+    /// The workload does not have the varied key, the range of values is invalid, there are fewer
+    /// than two values, or all arms together have more than [`MOST_CELLS`] points.
     pub(super) fn points(
         &self,
         arms: usize,

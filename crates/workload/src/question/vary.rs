@@ -67,7 +67,8 @@ impl Vary {
         }
     }
 
-    /// Parses the name of a line in an arm that fits the pattern of `key`.
+    /// Parses a key as a line of an arm writes it, such as `set.batch` for the pattern `set.NAME`;
+    /// `key` is the pattern.
     ///
     /// # Errors
     /// As for [`Vary::parse`].
@@ -177,7 +178,7 @@ impl fmt::Display for Vary {
     }
 }
 
-/// Returns true if two names mean the same setting: servers treat `-` like `_`.
+/// Returns true if two names mean the same setting: servers ignore case, and treat `-` like `_`.
 fn is_same_setting(one: &str, other: &str) -> bool {
     let plain = |name: &str| name.to_ascii_lowercase().replace('-', "_");
     plain(one) == plain(other)

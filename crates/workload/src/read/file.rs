@@ -32,7 +32,7 @@ pub struct File<'a> {
 /// A section: `[name]` and the lines after it.
 #[derive(Clone, Debug)]
 pub(crate) struct Section<'a> {
-    /// The text between the brackets, trimmed.
+    /// The text between the brackets, with blanks as in [`section_name`].
     pub(crate) name: String,
     /// Position of the brackets in the file.
     pub(crate) span: Span,
@@ -100,7 +100,8 @@ impl File<'_> {
 /// Parses the sections, keys and values of a text.
 ///
 /// Parsing is total: anything but a section, key or comment becomes a diagnostic, and parsing
-/// continues after it.
+/// continues after it. Parsing stops only at the limits of the size of a file and of the number of
+/// sections and keys.
 pub fn parse(source: &str) -> (File<'_>, Vec<Diagnostic>) {
     let mut parser = Parser {
         file: File { source, errors: 0, globals: Vec::new(), sections: Vec::new() },
@@ -121,7 +122,8 @@ pub fn parse(source: &str) -> (File<'_>, Vec<Diagnostic>) {
     parser.finish()
 }
 
-/// Parses a line that the file does not have; `option` names its origin in messages.
+/// Parses a line that is not in the file; `option` names its origin in messages. Reports an invalid
+/// line, and then returns `None`.
 pub(crate) fn line_outside(
     key: &str,
     value: &str,
@@ -164,7 +166,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses one line; returns false if the file has exceeded its limits.
+    /// Parses one line; returns false if the file has too many sections or keys.
     fn line(&mut self, line: LocatedText<'a>) -> bool {
         if line.excerpt().trim().text().starts_with('[') {
             let section = header(&line, &mut self.sink);

@@ -1,14 +1,14 @@
 //! Logical lines of a file.
 //!
-//! Comments and blank lines are skipped, a `\` at the end of a line joins the next one to it
-//! without a separator, and lines end with LF or CRLF.
+//! Comment lines (`;` or `#`) and blank lines are skipped. A `\` at the end of a line joins the
+//! next line to it without a separator. Lines end with LF or CRLF.
 
 use base::{Diagnostic, Span};
 
 use super::located_text::{LocatedText, LocatedTextBuilder};
 use crate::sink::Sink;
 
-/// Maximum number of lines that `\` may join.
+/// Maximum number of lines that `\` may join into one.
 const MOST_JOINED: u32 = 65_536;
 
 /// An iterator over the logical lines of a source.

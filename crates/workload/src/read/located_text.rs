@@ -1,9 +1,9 @@
-//! The positions in the file of each byte of a value.
+//! The position in the file of each byte of a value.
 //!
 //! A value is not always a contiguous part of the file: `\` joins lines, `${…}` is replaced by its
 //! value, and `--set` gives values from outside. A [`LocatedText`] is a text with the origin of
-//! each of its bytes; an [`Excerpt`] is a part of such a text. They give the positions of the
-//! carets in all diagnostics.
+//! each of its bytes; an [`Excerpt`] is a part of such a text. They give the position that a
+//! diagnostic marks.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -78,21 +78,30 @@ impl<'a> LocatedText<'a> {
         }
     }
 
-    /// Returns the position of one byte in the file; `None` if it is not in the file.
+    /// Returns the position of one byte in the file, or of the text that it replaces; `None` if the
+    /// text is not in the file.
     fn locate(&self, at: usize) -> Option<Span> {
+        let (from, _) = self.origin_from(at)?;
+        Some(match from {
+            PartOrigin::Verbatim(place) => Span::new(place, place + 1),
+            PartOrigin::Replaced(span) => span,
+        })
+    }
+
+    /// Returns the origin of the bytes from `at` up to the end of their part, and this end; `None`
+    /// if the text is not in the file.
+    fn origin_from(&self, at: usize) -> Option<(PartOrigin, usize)> {
         match &self.origin {
             Origin::Outside(_) => None,
-            Origin::Whole(start) => Some(Span::new(start + at, start + at + 1)),
+            Origin::Whole(start) => Some((PartOrigin::Verbatim(start + at), self.text.len())),
             Origin::Parts(parts) => {
-                let rest = parts.partition_point(|part| part.at <= at);
-                let part = parts.get(rest.checked_sub(1)?)?;
-                Some(match part.from {
-                    PartOrigin::Verbatim(start) => {
-                        let place = start + at - part.at;
-                        Span::new(place, place + 1)
-                    }
-                    PartOrigin::Replaced(span) => span,
-                })
+                let next = parts.partition_point(|part| part.at <= at);
+                let part = parts.get(next.checked_sub(1)?)?;
+                let from = match part.from {
+                    PartOrigin::Verbatim(start) => PartOrigin::Verbatim(start + at - part.at),
+                    PartOrigin::Replaced(span) => PartOrigin::Replaced(span),
+                };
+                Some((from, parts.get(next).map_or(self.text.len(), |part| part.at)))
             }
         }
     }
@@ -103,7 +112,8 @@ impl<'a> LocatedText<'a> {
 pub(crate) struct LocatedTextBuilder {
     text: String,
     parts: Vec<Part>,
-    /// The origin, if a part is not in the file.
+    /// The origin of a part that is not in the file, if there is one; the whole text then counts as
+    /// outside the file.
     outside: Option<Origin>,
 }
 
@@ -118,11 +128,19 @@ impl LocatedTextBuilder {
         self.push(text, PartOrigin::Verbatim(start));
     }
 
-    /// Appends a part of another located text.
+    /// Appends a part of another located text, with the positions of its bytes.
     pub(crate) fn copy(&mut self, excerpt: Excerpt<'_>) {
-        match excerpt.span() {
-            Some(span) => self.verbatim(excerpt.text(), span.start),
-            None => self.push_outside(excerpt.text(), excerpt),
+        let mut rest = excerpt;
+        loop {
+            let Some((from, end)) = rest.located.origin_from(rest.start) else {
+                return self.push_outside(rest.text(), rest);
+            };
+            let length = end.min(rest.end) - rest.start;
+            self.push(&rest.text()[..length], from);
+            rest = rest.part(length..rest.text().len());
+            if rest.text().is_empty() {
+                return;
+            }
         }
     }
 
@@ -249,14 +267,15 @@ impl<'p> Excerpt<'p> {
 }
 
 /// Returns the offsets of a byte outside parentheses, braces and quotes. A quote that is never
-/// closed counts as an apostrophe and encloses nothing.
+/// closed encloses nothing, like an apostrophe.
 fn top_level(text: &str, wanted: u8) -> impl Iterator<Item = usize> + '_ {
     let bytes = text.as_bytes();
     let mut at = 0;
     let mut depth = 0_usize;
-    // If one search for a closing quote fails, all further ones would fail, too; repeating the
-    // search would be quadratic.
-    let mut unclosed = false;
+    // After a search for a closing quote that fails, all quotes of its kind are ignored: they
+    // enclose nothing but quotes, and one search to the end of the text for each of them would be
+    // quadratic.
+    let mut unclosed = Vec::new();
     std::iter::from_fn(move || {
         while let Some(&byte) = bytes.get(at) {
             let here = at;
@@ -264,9 +283,9 @@ fn top_level(text: &str, wanted: u8) -> impl Iterator<Item = usize> + '_ {
             match byte {
                 b'(' | b'{' => depth += 1,
                 b')' | b'}' => depth = depth.saturating_sub(1),
-                b'\'' | b'"' if !unclosed => match closing_quote(bytes, here) {
+                b'\'' | b'"' if !unclosed.contains(&byte) => match closing_quote(bytes, here) {
                     Some(end) => at = end + 1,
-                    None => unclosed = true,
+                    None => unclosed.push(byte),
                 },
                 _ if byte == wanted && depth == 0 => return Some(here),
                 _ => {}
@@ -327,6 +346,38 @@ mod tests {
     }
 
     #[test]
+    fn copied_text_maps_back_to_the_lines_that_were_joined() {
+        let mut lines = LocatedTextBuilder::default();
+        lines.verbatim("${n} ab", 10);
+        lines.verbatim("cd, ", 30);
+        lines.verbatim("ef", 50);
+        let lines = lines.finish();
+        let mut builder = LocatedTextBuilder::default();
+        builder.replace(lines.part(0..4), "100");
+        builder.copy(lines.part(4..12));
+        let located = builder.finish();
+        assert_eq!(located.excerpt().text(), "100 abcd, e");
+        let span = |range: Range<usize>| located.part(range).span();
+        assert_eq!(span(0..2), Some(Span::new(10, 14)));
+        assert_eq!(span(4..6), Some(Span::new(15, 17)));
+        assert_eq!(span(6..8), Some(Span::new(30, 32)));
+        assert_eq!(span(5..11), Some(Span::new(16, 51)));
+    }
+
+    #[test]
+    fn copied_text_of_an_option_stays_outside_the_file() {
+        let option = LocatedText::of_option("a${n}".to_owned(), "--set".to_owned());
+        let mut builder = LocatedTextBuilder::default();
+        builder.copy(option.part(0..1));
+        builder.replace(option.part(1..5), "100");
+        builder.copy(option.part(5..5));
+        let located = builder.finish();
+        assert_eq!(located.excerpt().text(), "a100");
+        assert_eq!(located.excerpt().span(), None);
+        assert_eq!(located.excerpt().option().as_deref(), Some("--set"));
+    }
+
+    #[test]
     fn lists_are_split_at_commas_outside_quotes_and_parentheses() {
         let pieces = |text: &str| -> Vec<String> {
             let located = LocatedText::whole(text, 0);
@@ -338,6 +389,9 @@ mod tests {
             ["a: pick('x, y', \"z\\\", \")", "b"]
         );
         assert_eq!(pieces("it's, here"), ["it's", "here"]);
+        assert_eq!(pieces("it's, \"a, b\", c"), ["it's", "\"a, b\"", "c"]);
+        assert_eq!(pieces("5\" wide, 'a, b', c"), ["5\" wide", "'a, b'", "c"]);
+        assert_eq!(pieces("it's, ''a, b'', 5\", c"), ["it's", "''a", "b''", "5\"", "c"]);
         assert_eq!(pieces(" "), Vec::<String>::new());
         assert_eq!(pieces("a,,"), ["a", "", ""]);
     }

@@ -1,8 +1,8 @@
 //! Parsing of a text file into sections of keys and values.
 //!
 //! `bytes -> decode -> lines -> File`: the meaning of keys is unknown here, except that statements
-//! and commands extend to the end of the line. Parsing is total: it never stops at an error, and
-//! every line that it cannot parse becomes a [`Diagnostic`](base::Diagnostic).
+//! and commands extend to the end of the line. Parsing is total: it stops only at a limit of size,
+//! and every line that it cannot parse becomes a [`Diagnostic`](base::Diagnostic).
 
 mod decode;
 mod file;

@@ -29,7 +29,7 @@ impl Level {
 }
 
 impl fmt::Display for Level {
-    /// Formats every digit, as in a workload file: `16.7`.
+    /// Formats the exact value without trailing zeros, as in a workload file: `16.7`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         in_decimal(self.0).fmt(f)
     }

@@ -12,8 +12,8 @@ mod inverse;
 mod level;
 mod rate;
 mod recorded;
+mod segment;
 mod sine;
-mod stretch;
 
 #[cfg(test)]
 mod tests;

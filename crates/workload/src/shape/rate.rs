@@ -7,8 +7,8 @@ use std::sync::Arc;
 use base::Nanos;
 
 use super::level::{Expected, Level, in_decimal};
+use super::segment::RateSegment;
 use super::sine::SinePosition;
-use super::stretch::RateSegment;
 
 /// A rate that varies with the time since its job's start.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,9 +52,9 @@ impl Shape {
                 mean.as_f64() + amplitude.as_f64() * libm::sin(std::f64::consts::TAU * turn)
             }
             Shape::Ramp { .. } | Shape::Steps { .. } | Shape::Trace(_) => {
-                let mut stretches = self.stretches();
-                let here = stretches.find(|stretch| t < stretch.end());
-                here.map_or(0.0, |stretch| stretch.rate_at(t))
+                let mut segments = self.segments();
+                let here = segments.find(|segment| t < segment.end());
+                here.map_or(0.0, |segment| segment.rate_at(t))
             }
         }
     }
@@ -68,8 +68,8 @@ impl Shape {
                 Expected(whole + wave.expected((t.0 % period.0) as f64) as u128)
             }
             Shape::Ramp { .. } | Shape::Steps { .. } | Shape::Trace(_) => {
-                let begun = self.stretches().take_while(|stretch| stretch.start < t);
-                let parts = begun.map(|stretch| stretch.expected(t.min(stretch.end())));
+                let begun = self.segments().take_while(|segment| segment.start < t);
+                let parts = begun.map(|segment| segment.expected(t.min(segment.end())));
                 parts.fold(Expected::default(), Add::add)
             }
         }
@@ -101,14 +101,14 @@ impl Shape {
         }
     }
 
-    /// Returns the linear parts of a shape other than a sine, from its start on.
-    fn stretches(&self) -> impl Iterator<Item = RateSegment> + '_ {
-        (0..).map_while(|number| self.stretch(number))
+    /// Returns the segments of a shape other than a sine, from its start on.
+    fn segments(&self) -> impl Iterator<Item = RateSegment> + '_ {
+        (0..).map_while(|number| self.segment(number))
     }
 
-    /// Returns the linear part with this index; `None` if there is none. The last part never ends,
-    /// and a sine has no linear parts.
-    pub(super) fn stretch(&self, number: usize) -> Option<RateSegment> {
+    /// Returns the segment with this index; `None` if there is none. The last segment never ends,
+    /// and a sine has no segments.
+    pub(super) fn segment(&self, number: usize) -> Option<RateSegment> {
         match self {
             Shape::Sine { .. } => None,
             Shape::Ramp { from, to, span } => match number {

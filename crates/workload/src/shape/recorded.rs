@@ -7,13 +7,13 @@ use base::Nanos;
 
 use super::level::in_decimal;
 
-/// The instants of a `trace(FILE)` with one column, after the job's start: the recorded arrivals,
-/// which are repeated. They never decrease, and there is at least one.
+/// The arrivals that a `trace(FILE)` with one column lists, as times after the job's start. They
+/// never decrease, and there is at least one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recorded(pub Arc<[Nanos]>);
 
 impl Recorded {
-    /// Returns the largest number of arrivals in one second.
+    /// Returns the largest number of arrivals within one second, wherever this second begins.
     pub fn busiest_second(&self) -> u64 {
         let mut first = 0;
         let mut most = 0;

@@ -4,8 +4,8 @@ use base::Nanos;
 
 use super::level::{Expected, Level};
 
-/// The largest number of iterations of the search for an instant of a sine. Each iteration at least
-/// halves the range that contains the instant, and a period has fewer than 2⁶⁴ nanoseconds.
+/// The largest number of iterations of the search for an instant of a sine: the number of
+/// bisections that a period of 2⁶⁴ nanoseconds would need. Newton's steps usually need far fewer.
 const MOST_ROUNDS: u32 = 64;
 
 /// Difference of two successive results, in nanoseconds, below which the search ends.
@@ -20,7 +20,7 @@ pub(super) struct SinePosition {
     amplitude: f64,
     length: f64,
     period: Nanos,
-    /// Arrivals expected in a period.
+    /// Arrivals expected in a period, in multiples of 10⁻¹⁸.
     all: u128,
     /// The number of the current period.
     number: u128,
@@ -92,7 +92,7 @@ impl SinePosition {
             let error = self.expected(t) - arrivals;
             *(if error > 0.0 { &mut late } else { &mut early }) = t;
             let mut next = t - error / self.rate(t);
-            // True also when the rate is zero and `next` is therefore not a number.
+            // True also when the rate is zero, so `next` is infinite or not a number.
             if !(early..=late).contains(&next) {
                 next = (early + late) / 2.0;
             }

@@ -7,7 +7,7 @@ use crate::expr::Expr;
 pub enum Piece {
     /// Text to send as it is.
     Text(String),
-    /// A bound parameter.
+    /// A value: bound, or written as a literal into a text that is not prepared.
     Value(Expr),
     /// In a command: a value spliced in as one word of the shell, quoted if needed. (A constant
     /// value is a [`Piece::Text`].)

@@ -1,10 +1,12 @@
 //! A scanner that splits a statement into text, literals, comments and `${…}`.
 //!
-//! It knows just enough SQL for that: `'…'`, `"…"` and `` `…` `` with doubled quotes, `--` and `/*
-//! */`, and the dialects' own syntax: SQLite's `[…]`, PostgreSQL's `$tag$…$tag$`, `E'…'` and nested
-//! comments, MySQL's `#`, and its `--` that needs a blank. A server setting decides whether a
-//! backslash escapes a quote: if a literal is left open under the dialect's default rule, the other
-//! rule is tried.
+//! It knows just enough SQL for that: `'…'`, `"…"` and `` `…` `` with doubled quotes, `--` and
+//! `/* */`, and the dialects' own syntax: SQLite's `[…]`, PostgreSQL's `$tag$…$tag$`, `E'…'` and
+//! nested comments, MySQL's `#`, and its `--` that needs a blank. `$tag$…$tag$` is a literal in the
+//! dialect of SQLite too: files without a URL and simulated servers have this dialect, and SQLite
+//! itself has only a named parameter `$tag`, for which Assay has no value. A server setting
+//! decides whether a backslash escapes a quote: if a literal is left open under the dialect's
+//! default rule, the other rule is tried.
 
 use std::ops::Range;
 
@@ -18,8 +20,8 @@ use crate::value::Constant;
 /// Maximum number of `${…}` in a statement: protocols count the values of a statement in 16 bits.
 pub(crate) const MOST_VALUES: usize = 65_535;
 
-/// Maximum number of `${…}` that are parsed before giving up: a printed plan may have a spliced
-/// text next to each value.
+/// Maximum number of `${…}` and placeholders that are scanned before giving up: a printed plan may
+/// have a spliced text next to each value.
 pub(crate) const MOST_BRACED: usize = 2 * MOST_VALUES + 1;
 
 /// A part of a statement.
@@ -69,7 +71,7 @@ pub(crate) struct Scan {
     pub(crate) open: Option<SyntaxContext>,
     /// Offset of the last comment to the end of a line, if any.
     pub(crate) line_comment: Option<usize>,
-    /// True if there are more `${…}` than a statement may have.
+    /// True if the scan was given up, because there are more than [`MOST_BRACED`] values.
     pub(crate) too_many: bool,
 }
 
@@ -123,10 +125,11 @@ pub(crate) struct ScanOptions<'m> {
 }
 
 /// Returns true if the pieces form one statement that can be printed with its texts spliced in.
+/// `scan` is the scanner of its language.
 ///
 /// Such a statement has no `;`, no open literal or comment, no control character except tabs and
 /// line ends, and no value in a literal or a comment unless it is spliced in. The result depends
-/// only on the pieces and the dialect.
+/// only on the pieces and the scanner.
 pub(crate) fn is_sound(
     pieces: &[Piece],
     scan: impl for<'m> Fn(Excerpt<'_>, ValuePositions<'m>) -> Scan,
@@ -149,8 +152,8 @@ pub(crate) fn is_sound(
         && !scan.fragments.iter().any(misplaced)
 }
 
-/// Returns true if a scanned text has the same pieces as the statement that was printed as this
-/// text, with each value at its position.
+/// Returns true if `text`, with the given scan, has the given pieces: the same texts, with the
+/// values at the same positions.
 pub(crate) fn has_pieces(text: &str, scan: Scan, pieces: &[Piece]) -> bool {
     if !scan.semicolons.is_empty() || scan.open.is_some() || scan.too_many {
         return false;
@@ -237,12 +240,12 @@ struct Scanner<'p> {
     backslash: bool,
     /// Nesting depth of comments at the current position.
     depth: usize,
-    /// Number of `?` so far.
+    /// Highest number of a placeholder so far; the next plain `?` has the number after it.
     placeholders: u32,
     at: usize,
     /// Start of the text that is not yet in a fragment.
     flushed: usize,
-    /// End of the last value that is not spliced in, as an offset in bytes.
+    /// End of the last value or placeholder that is not spliced in, as an offset in bytes.
     value_end: Option<usize>,
     within: SyntaxContext,
     values: usize,
@@ -291,7 +294,8 @@ impl<'p> Scanner<'p> {
         }
     }
 
-    /// Consumes `$${` or `${…}`, which have the same meaning everywhere.
+    /// Consumes `$${` or `${…}`, which have the same meaning everywhere; returns false if neither
+    /// is here.
     fn dollar(&mut self) -> bool {
         match self.options.marks.sign(self.bytes, self.at) {
             DollarKind::Plain => return false,
@@ -410,7 +414,8 @@ impl<'p> Scanner<'p> {
         self.options.dialect == Dialect::Mysql && executed_comment_mark(rest).is_some()
     }
 
-    /// Consumes a `?`, `?2` or `$2` that refers to a field of a record.
+    /// Consumes a `?`, `?2` or `$2` that refers to a field of a record; returns false if none is
+    /// here.
     fn placeholder(&mut self, byte: u8) -> bool {
         let sign = match self.options.dialect {
             Dialect::Mysql => byte == b'?',
@@ -425,9 +430,9 @@ impl<'p> Scanner<'p> {
         let digits = if self.options.dialect == Dialect::Mysql { 0 } else { digits };
         let end = self.at + 1 + digits;
         let number = self.source.text()[self.at + 1..end].parse().ok().filter(|n| *n > 0);
-        let Some(number) = number.or((byte == b'?').then_some(self.placeholders + 1)) else {
-            return false;
-        };
+        // `?0` and too large a number are left in the text for the server to reject.
+        let next = self.placeholders.checked_add(1).filter(|_| byte == b'?' && digits == 0);
+        let Some(number) = number.or(next) else { return false };
         self.placeholders = self.placeholders.max(number);
         self.flush(self.at);
         self.scan.fragments.push(Fragment::Placeholder(self.at..end, number));
@@ -511,7 +516,8 @@ impl<'p> Scanner<'p> {
         (name[length - 2] == b'$' && !self.ends_with_brace(length)).then_some(length)
     }
 
-    /// Returns true if the last `$` of a tag of this length begins a `${` instead.
+    /// Returns true if the last `$` of a tag of this length at the current position begins a `${`
+    /// instead.
     fn ends_with_brace(&self, length: usize) -> bool {
         let last = self.at + length - 1;
         self.bytes[self.at] == b'$' && self.options.marks.has_value(self.bytes, last)
@@ -588,6 +594,7 @@ mod tests {
     fn placeholders_are_found_outside_literals_and_comments() {
         check("a = ? and '?' /* ? */ = ? -- ?", "a = [1] and '?' /* ? */ = [2] -- ?");
         check("?2 ? a$1 $3", "[2] [3] a$1 [3]");
+        check("?0 ?4294967296 ? ?4294967295 ?", "?0 ?4294967296 [1] [4294967295] ?");
         check_as(Dialect::Mysql, "? # ?\n ?5 $1", "[1] # ?\n [2]5 $1");
         check_as(Dialect::Postgres, "$2 ? $1 $tag$ $1 $tag$", "[2] ? [1] $tag$ $1 $tag$");
     }

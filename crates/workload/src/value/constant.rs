@@ -212,7 +212,8 @@ fn reals(operator: Operator, a: Exact, b: Exact) -> Option<Exact> {
     }
 }
 
-/// Returns a duration; `None` without one, or if its magnitude is too large to be written.
+/// Returns the constant of a duration; `None` if there is no duration, or if its magnitude exceeds
+/// 63 bits and could not be read back.
 fn span(nanos: Option<i64>) -> Option<Constant> {
     nanos.filter(|nanos| *nanos != i64::MIN).map(Constant::Duration)
 }
@@ -235,8 +236,8 @@ fn span_by(operator: Operator, nanos: i64, by: Exact) -> Result<Option<i64>, Und
     }
 }
 
-/// Returns the smallest whole numbers with the same ratios as constants above zero; `None` if a
-/// ratio is too large.
+/// Returns the smallest whole numbers in the proportions of the constants, which are above zero;
+/// `None` if a constant is not a number, or if a result exceeds 64 bits.
 pub(crate) fn proportions(constants: &[&Constant]) -> Option<Vec<u64>> {
     let numbers = constants.iter().map(|constant| constant.exact().ok());
     Exact::proportions(&numbers.collect::<Option<Vec<Exact>>>()?)

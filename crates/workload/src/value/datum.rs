@@ -10,7 +10,8 @@ use base::{Text, Value, Values, WallTime};
 
 use super::kind::Operator;
 
-/// A value. Its text, if any, is in the [`Values`] into which the expression was evaluated.
+/// A value of an expression. Its text, if any, is in the [`Values`] into which the expression was
+/// evaluated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Datum {
     /// SQL's NULL.

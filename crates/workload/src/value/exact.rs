@@ -117,8 +117,8 @@ impl Exact {
         quotient(i128::from(nanos), i128::from(other))
     }
 
-    /// Returns the smallest whole numbers with the proportions of numbers above zero; `None` if one
-    /// of them exceeds 64 bits.
+    /// Returns the smallest whole numbers in the proportions of the given numbers, which are above
+    /// zero; `None` if a result exceeds 64 bits, or for an empty list.
     pub(crate) fn proportions(numbers: &[Exact]) -> Option<Vec<u64>> {
         let scale = numbers.iter().map(|number| number.scale).max()?;
         let wholes = numbers.iter().map(|number| number.at(scale));

@@ -68,7 +68,8 @@ impl Type {
         matches!(self, Type::Int | Type::Real)
     }
 
-    /// Returns the type of a combination; `None` if the operator is not defined for the two types.
+    /// Returns the type of an operation's result; `None` if the operator is not defined for the two
+    /// types.
     pub(crate) fn combined(operator: Operator, left: Type, right: Type) -> Option<Type> {
         Some(match (left, right) {
             (Type::Int, Type::Int) => Type::Int,

@@ -111,6 +111,21 @@ fn trial_has_its_own_rate_length_and_seed() {
 }
 
 #[test]
+fn trial_is_named_by_its_load() {
+    for (vary, load, expected) in [
+        ("rate(read)", 750.5, "rate(read) = 750.5"),
+        ("concurrency(read)", 8.0, "concurrency(read) = 8"),
+    ] {
+        let text = SEARCH.replace("rate(read)", vary);
+        let found = experiment(&format!("max-connections = 40\n{text}"));
+        let search = found.capacity.as_ref().unwrap();
+        let arm = found.arms[0].at(&search.vary, load, Nanos::ZERO, Nanos::from_secs(30));
+        assert_eq!(arm.heading(), expected);
+        assert_eq!(arm.to_string(), expected);
+    }
+}
+
+#[test]
 fn printed_search_is_read_as_the_same() {
     let of_file = "[question]\nask = ?\nworkload = read.ini\nrestore = reload\n[capacity]\n\
                    slo = p99(pay) < 30ms\nvary = rate(pay)\nhold = 1h\n";

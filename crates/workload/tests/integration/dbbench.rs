@@ -562,7 +562,7 @@ fn files_with_the_keys_of_all_examples_are_accepted() {
             let (plan, said) = read(&text, rates);
             let name = path.display();
             assert!(plan.is_some(), "{name}\n{said}");
-            // A tick exactly at the end gives a warning.
+            // A first tick exactly at the end of the run gives a warning.
             let is_late = said.contains("the first arrival is due at `10s`");
             assert!(said.is_empty() || is_late, "{name}\n{said}");
         }

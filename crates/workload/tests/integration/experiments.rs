@@ -68,7 +68,7 @@ fn check(text: &str, expected: &str) {
     assert!(experiment.is_none(), "{text}");
 }
 
-/// Checks the first diagnostic of a file with two arms; the second arm has these lines.
+/// Checks the only diagnostic of a file with two arms; the second arm has these lines.
 fn check_arm(lines: &str, message: &str, help: &str) {
     let text = format!("{QUESTION}[arm a]\n[arm b]\n{lines}\n");
     let (_, found) = read(&text);

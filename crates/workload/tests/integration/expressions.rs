@@ -416,7 +416,8 @@ error: `sequence() / 0` divides by zero
     );
 }
 
-/// A divisor that is zero only in some requests is detected during the run: the value is then NULL.
+/// A divisor whose range the check cannot tell is accepted. In requests in which it is zero, the
+/// value is NULL.
 #[test]
 fn divisor_of_unknown_range_is_accepted() {
     check(

@@ -29,7 +29,7 @@ fn text(values: &Values) -> String {
     }
 }
 
-/// Returns the value of an expression in a file, as it is bound.
+/// Returns the first value of a job with these keys, as it is bound.
 fn bound(keys: &str) -> Stored {
     let values = values(&job(keys), Dialect::Sqlite);
     match values.items()[0] {

@@ -25,7 +25,7 @@ query-args-file = values.csv
 query = select ${field(1)}, ${json(b: field(2))}
 ";
 
-/// Returns the generators of this version, as listed in the reference.
+/// Returns the names of all generators, as listed in the reference.
 fn names() -> Vec<String> {
     let markdown = workload::reference::markdown();
     let table = markdown.split("| generator |").nth(1).expect("a table of generators");

@@ -186,7 +186,7 @@ error: `on-queue-full` needs a `rate` and a `concurrency`
     );
 }
 
-/// The value of a parameter decides as if it stood in the place of its name.
+/// The value of a parameter has the same effect as if it were written in the line.
 #[test]
 fn session_is_what_its_value_says() {
     let error = |keys: &str| {

@@ -267,7 +267,7 @@ fn the_examples_in_the_table_of_keys_are_accepted() {
     }
 }
 
-/// The settings of the observers, and the errors in them.
+/// The settings of `[observe]`, and the errors in them.
 #[test]
 fn observed_hosts_are_read_and_printed() {
     let text = "[job]\nquery = select 1\n[observe]\nevery = 500ms\ndatabase = no\npid = 12\n\

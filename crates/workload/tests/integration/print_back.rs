@@ -7,7 +7,8 @@ use workload::{NoFiles, Overrides};
 
 use crate::{files, plan_with, render};
 
-/// Prints the plan of a file, parses the text as a record does, and compares the two plans.
+/// Prints the plan of a file, parses the text as the reader of a record does, and compares the two
+/// plans.
 fn check(url: &str, text: &str) {
     let overrides = Overrides { target: Target::parse(url).ok(), ..Overrides::default() };
     let plan = plan_with(&overrides, text);
@@ -122,7 +123,8 @@ fn condition_of_a_part_whose_name_looks_like_a_comment_prints_back() {
     check("sqlite:", &format!("{mixes}{condition}"));
 }
 
-/// `assay dbbench` switches the observation of the database off, and its files may have any job.
+/// `assay dbbench` switches the observation of the database off, and its files may have a job of
+/// any name.
 #[test]
 fn job_named_observe_prints_back_without_settings_of_the_observers() {
     let job = "[observe]\nquery = select 1\n";

@@ -99,7 +99,8 @@ fn traces_of_times_are_unchanged() {
     assert_eq!(schedule("trace( 't.csv' )", file), times);
     assert_eq!(schedule("trace(\"my t.csv\")", "0\n.5\n.5\n20"), times);
     assert_eq!(schedule("trace(times 0 .5 .5 20)", ""), times);
-    // More decimals than a number holds, and a number too small for one, as programs print doubles.
+    // Seconds with more than nine decimals, and a time of less than a nanosecond, as programs print
+    // doubles.
     let long = "1.2345678901234567e-20\n1.2345678901234567e-07\n0.30000000000000004\n";
     let times = [Nanos(0), Nanos(123), Nanos(300_000_000)];
     assert_eq!(schedule("trace(t.csv)", long), Schedule::Recorded(Recorded(times.into())));

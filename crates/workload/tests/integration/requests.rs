@@ -147,7 +147,8 @@ fn a_pause_is_drawn_for_each_request() {
     assert_eq!(with_variable.think(4, 0), Nanos::from_millis(5));
 }
 
-/// Only random numbers differ from pause to pause: they are those of a number that no request has.
+/// From pause to pause, only random numbers differ: after the first pause, they are those of a
+/// number that no request has.
 #[test]
 fn pauses_of_a_session_know_the_number_of_their_request() {
     let think = |expr: &str, number, pause| {

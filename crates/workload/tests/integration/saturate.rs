@@ -267,8 +267,8 @@ fn search_without_arms_is_refused() {
     assert_eq!(found.len(), 1);
 }
 
-/// The throughput of an overloaded arm is measured, although its rate is given; the throughput of
-/// other jobs is only their rate.
+/// The throughput of the saturated job is a result, because an overloaded arm falls short of the
+/// given rate. The throughput of other jobs is only their rate.
 #[test]
 fn throughput_of_the_saturated_job_alone_may_be_bet_on() {
     let at_a_rate = |bet: &str| {

@@ -151,6 +151,93 @@ fn invariant_8_password_of_a_program_or_a_user_is_a_secret() {
     }
 }
 
+/// The file and the command line are recorded as a whole, whatever the database.
+#[test]
+fn invariant_8_password_for_another_database_is_never_shown() {
+    for section in [
+        "[setup]\nquery.postgres = alter role app password '${raw(pw)}'\n\
+         query.mysql = alter user app identified by '${raw(pw)}'\n",
+        "[a]\nquery = select 1\nquery.mysql = select login(${json(password: pw)})\n",
+        "[a]\ncommand = x\ncommand.postgres = PGPASSWORD=${pw} psql -c x\n",
+        "[a]\ncommand.sqlite = x\ncommand = PGPASSWORD=${pw} psql -c x\n",
+        "[a]\nlet.mysql = x: pw\nquery = select 1\nquery.mysql = set password = '${raw(x)}'\n",
+        "[a]\nlet.mysql = x: pw\nlet.sqlite = x: 1\nquery = select login(password => ${x})\n",
+        "[target t]\nurl = sqlite:a.db\nurl.mysql = mysql://ann:${pw}@h/d\n\
+         [a]\nquery = select 1\ntarget = t\n",
+    ] {
+        let text = format!("[params]\npw = none\n{section}{READ}");
+        let (plan, all) = assert_silent(&text, &["pw=s3cr3t-Pa55"]);
+        assert!(plan.is_secret("pw") && all.contains("(secret)"), "{section}");
+    }
+}
+
+#[test]
+fn faults_and_other_parameters_in_lines_for_another_database_are_ignored() {
+    let text = "[params]\np = 5433\n[setup]\nquery.mysql = ${nothing} '${\nquery.mysql = x;\n\
+                [a]\nquery = select 1\nrate = ${p}\nlet.mysql = x: nothing(\n\
+                query.mysql = select ${p} where password = ${x}\nquery-file.mysql = none.sql\n\
+                [b]\ncommand.sqlite = x\ncommand = psql -p ${p}\n";
+    let (plan, found) = workload::plan_in(text, &Overrides::default(), &files());
+    assert!(found.is_empty(), "{}", render(text, &found));
+    assert!(plan.is_some_and(|plan| plan.hidden.is_none()));
+}
+
+#[test]
+fn invariant_8_password_in_a_literal_or_an_argument_is_a_secret() {
+    for statement in [
+        "alter role app password E'${raw(pw)}'",
+        "alter role app password $p$${raw(pw)}$p$",
+        "call set_login(password => ${pw})",
+        "select login(${json(user: 'ann', password: pw)})",
+        "select login(${json('user': 'ann', 'pw': pick(pw, 'x'))})",
+        "select login(${json(login: json(user: 'ann', token: pw))})",
+    ] {
+        let text = format!("[params]\npw = s3cr3t-Pa55\n[a]\nquery = {statement}\n");
+        let (plan, _) = assert_silent(&text, &[]);
+        assert!(plan.is_secret("pw"), "{statement}");
+    }
+    let of_job = "[a]\nlet = y: pw, x: json(password: y)\nquery = select login(${x})\n";
+    let (plan, _) = assert_silent(&format!("[params]\npw = s3cr3t-Pa55\n{of_job}"), &[]);
+    assert!(plan.is_secret("pw"));
+}
+
+#[test]
+fn parameter_that_is_compared_or_sets_a_range_is_not_a_secret() {
+    for statement in [
+        "select 1 from t where token > ${n}",
+        "select login(${json(user: n, max_tokens: n)})",
+        "select login(${json(token: text(n))})",
+        "select login(${json(token: null(0.1, text(n)))})",
+        "select login(${json(token: weighted(text(n): 2, 'b': 1))})",
+    ] {
+        let text = format!("[params]\nn = 5\n[a]\nquery = {statement}\nrate = ${{n}}\n");
+        let (plan, found) = shown(&text, &[]);
+        assert!(plan.unwrap_or_else(|| panic!("{found}")).hidden.is_none(), "{statement}");
+    }
+}
+
+#[test]
+fn invariant_8_password_behind_thousands_of_variables_is_a_secret() {
+    let lets: String = (1..3_000).map(|number| format!(", x{number}: x{}", number - 1)).collect();
+    let text = format!(
+        "[params]\npw = s3cr3t-Pa55\nn = 5\n[a]\nlet = x0: pw{lets}\n\
+         command = mysql -p${{x2999}} -e x\n[b]\nlet = x2999: n\nquery = select ${{x2999}}\n"
+    );
+    let (plan, _) = assert_silent(&text, &[]);
+    assert!(plan.is_secret("pw") && !plan.is_secret("n"));
+}
+
+#[test]
+fn parameter_beside_a_password_in_another_one_is_not_a_secret() {
+    let params = "[params]\npw = s3cr3t-Pa55\nn = 5\nboth = ${pw}-${n}\n";
+    let text = format!("url = postgres://ann:${{pw}}@h/d\n{params}{READ}rate = ${{n}}\n");
+    let (plan, _) = assert_silent(&text, &[]);
+    assert!(plan.is_secret("both") && !plan.is_secret("n"));
+    let text = format!("url = postgres://ann:${{both}}@h/d\n{params}{READ}");
+    let (plan, _) = assert_silent(&text, &[]);
+    assert!(plan.is_secret("both") && plan.is_secret("pw") && plan.is_secret("n"));
+}
+
 #[test]
 fn invariant_8_secret_of_one_arm_is_one_of_all_arms() {
     let workload = "url = postgres://ann@h/d\nduration = 1s\n[params]\npw = none\nauth = none\n\
@@ -184,8 +271,8 @@ fn invariant_8_secret_of_one_arm_is_one_of_all_arms() {
     }
 }
 
-/// The statement of the second arm makes a parameter secret whose value the plan of the first arm
-/// shows.
+/// The statement of the second arm makes a parameter a secret, and the plan of the first arm would
+/// show its value.
 #[test]
 fn secret_of_a_statement_around_the_runs_is_refused_elsewhere() {
     let workload = "url = postgres://ann@h/d\nduration = 1s\n[params]\npw = 1234567\n[a]\n\

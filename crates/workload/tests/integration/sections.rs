@@ -603,6 +603,35 @@ error: the results of [read] and of [other] would go to one file, `./out/found.c
 }
 
 #[test]
+fn section_with_a_results_file_is_used_once() {
+    let text = "[m]\nmix = a\n[n]\nmix = a\n[a]\nquery = select 1\nquery-results-file = a.csv\n";
+    check(
+        text,
+        r#"
+error: [a] is used twice, in the mix [m] and in the mix [n], and both would write `a.csv`
+ --> mail.ini:7:22
+  |
+7 | query-results-file = a.csv
+  |                      ^^^^^
+  |
+  = help: write the section a second time, with another name and another file
+"#,
+    );
+    check(
+        &text.replace("[n]\nmix = a\n", "").replace("select 1\n", "select 1\nrate = 10\n"),
+        r#"
+error: [a] is used twice, in the mix [m] and as a job of its own, and both would write `a.csv`
+ --> mail.ini:6:22
+  |
+6 | query-results-file = a.csv
+  |                      ^^^^^
+  |
+  = help: write the section a second time, with another name and another file
+"#,
+    );
+}
+
+#[test]
 fn results_file_name_is_a_printable_path() {
     check(
         r#"

@@ -38,8 +38,8 @@ fn a_job_may_have_any_name() {
     assert_eq!(slos(input), [["p99 < 30ms"]]);
 }
 
-/// A section that is a part of two mixes is judged as two jobs, each with its own conditions; the
-/// section's conditions apply to both jobs.
+/// A section that is a part of two mixes is judged once in each mix, by the conditions of that
+/// part. The section's own conditions apply in both mixes.
 #[test]
 fn a_part_of_a_mix_is_judged_by_its_own_name() {
     let input = "[m]\nmix = a, b\nrate = 5\n[n]\nmix = a\nrate = 3\n\

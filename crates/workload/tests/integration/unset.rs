@@ -91,7 +91,7 @@ warning: `-1s` is negative, which counts as 0
     );
 }
 
-/// Such a section has neither arrivals nor clients of its own.
+/// A section that runs only as a part of a mix has neither arrivals nor clients of its own.
 #[test]
 fn zero_in_a_part_has_no_consequence_of_a_job() {
     for line in ["rate = 0", "concurrency = 0"] {

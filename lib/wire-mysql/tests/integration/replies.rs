@@ -303,7 +303,7 @@ fn long_error_is_read_from_its_beginning() {
         let mut bytes = answer(agreed, |answers| answers.error(&error));
         bytes.extend(answer(agreed, |answers| answers.ok(&OkPacket::default())));
         let lines = printed(agreed, &[ReplyKind::Text, ReplyKind::Simple], &bytes, true, 20);
-        // Code and SQLSTATE take nine bytes.
+        // The first byte, the code, and the SQLSTATE with its `#` take nine bytes.
         let read = (5 << 10) - 9;
         assert_eq!(lines[0], format!("error 1105 HY000 {read} bytes"));
         assert!(lines[2].starts_with("result: 0 rows"), "{lines:#?}");
@@ -343,10 +343,11 @@ fn reply_to_prepare_ends_with_its_definitions() {
     }
 }
 
-/// Returns values that make the payload of a row reach and exceed the limit of a packet. Each value
-/// repeats a byte with which a packet that ends rows begins. If the row continues in a second
-/// packet, that packet, too, begins with this byte.
+/// Returns values of rows whose payload is almost as long as a packet allows, exactly as long, or
+/// longer. Each value repeats the first byte of an ERR, or of the packet that ends the rows: a
+/// second packet of such a row begins with this byte.
 fn long_values() -> impl Iterator<Item = Vec<u8>> {
+    // The prefix of a long value is a byte 0xFE and eight bytes of length.
     let heads = 1 + 8;
     [(MAX_PAYLOAD - heads - 1, 0xFE), (MAX_PAYLOAD - heads, 0xFF), (MAX_PAYLOAD, 0xFE)]
         .into_iter()

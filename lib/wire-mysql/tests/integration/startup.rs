@@ -57,7 +57,7 @@ impl Line {
     }
 
     /// Sends a packet of the server and returns the client's step; the client's packets are then in
-    /// `sent`. Also checks that incomplete bytes have no effect.
+    /// `sent`. Also checks that a part of the packet alone has no effect.
     fn say(&mut self, payload: impl Fn(&mut Vec<u8>)) -> Result<LoginStep, WireError> {
         let mut bytes = Vec::new();
         self.sequence = packet(&mut bytes, self.sequence, payload);

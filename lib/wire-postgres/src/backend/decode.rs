@@ -141,7 +141,8 @@ impl<'a> Message<'a> {
     }
 }
 
-/// Returns the longest body of a message type, in bytes; `None` for an unknown type.
+/// Returns the longest body that is allowed for a message type, in bytes; `None` for an unknown
+/// type.
 #[inline]
 pub(crate) fn limit(tag: u8) -> Option<u32> {
     let limit = LIMITS.get(usize::from(tag)).copied().unwrap_or(0);
@@ -192,15 +193,16 @@ const fn limit_of(tag: u8) -> Option<u32> {
     }
 }
 
-/// Decodes a message of the given type from its body, which begins at `offset`.
+/// Decodes a message of the given type from its body. `offset` is the position of the body, and is
+/// added to the offsets of errors.
 pub(crate) fn decode_body(tag: u8, body: &[u8], offset: usize) -> Result<Message<'_>, WireError> {
     let mut cursor = Cursor::new(body, offset);
     let message = match tag {
         both::COPY_DATA => return Ok(Message::CopyData(body)),
         tag::DATA_ROW => Message::DataRow(row(&mut cursor)?),
-        // The tag is everything except the last byte. Searching each tag for an earlier zero byte
-        // would cost more than the rest of decoding. If there is one, the reader still finds the
-        // next message by the known length.
+        // The command tag is the body without its last byte. Searching each command tag for an
+        // earlier zero byte would cost more than the rest of decoding. In spite of such a byte, the
+        // reader finds the next message by the length of this one.
         tag::COMMAND_COMPLETE => {
             let context = "CommandComplete, tag";
             return match body {

@@ -1,7 +1,8 @@
 //! Encoding of server messages. Chapter "Message Formats".
 //!
-//! Each function appends one message, or nothing if it fails. A String of the protocol contains no
-//! zero byte, a list has at most 65,535 items, and a message is shorter than 2 GiB.
+//! Each function appends one message, or nothing if it fails. It fails if a String of the protocol
+//! would contain a zero byte, a list would have more than 65,535 items, or a message would take
+//! 2 GiB or more.
 
 use crate::frame::{count, empty_message, fixed_size_message, message, string, value};
 use crate::frontend::formats;
@@ -86,7 +87,7 @@ pub fn authentication_md5_password(out: &mut Vec<u8>, salt: [u8; 4]) {
 /// Appends AuthenticationSASL: offers the client these mechanisms.
 ///
 /// # Errors
-/// A name contains a zero byte.
+/// A name is empty or contains a zero byte.
 pub fn authentication_sasl(
     out: &mut Vec<u8>,
     mechanisms: impl IntoIterator<Item = impl AsRef<[u8]>>,
@@ -94,6 +95,10 @@ pub fn authentication_sasl(
     message(out, tag::AUTHENTICATION, |out| {
         out.extend_from_slice(&[0, 0, 0, 10]);
         for mechanism in mechanisms {
+            // An empty name would end the list.
+            if mechanism.as_ref().is_empty() {
+                return Err(WireError::new(ErrorKind::Value, 0, "AuthenticationSASL, mechanism"));
+            }
             string(out, mechanism.as_ref(), "AuthenticationSASL, mechanism")?;
         }
         out.push(0);
@@ -247,10 +252,10 @@ pub fn empty_query_response(out: &mut Vec<u8>) {
     empty_message(out, tag::EMPTY_QUERY_RESPONSE);
 }
 
-/// Appends ErrorResponse: a statement, or the session, failed. A field is its letter and its text.
+/// Appends ErrorResponse: a statement, or the session, failed. Each field is a letter and a text.
 ///
 /// # Errors
-/// A text contains a zero byte.
+/// A letter is zero, or a text contains a zero byte.
 pub fn error_response(
     out: &mut Vec<u8>,
     fields: impl IntoIterator<Item = (u8, impl AsRef<[u8]>)>,
@@ -258,10 +263,10 @@ pub fn error_response(
     report(out, tag::ERROR_RESPONSE, fields)
 }
 
-/// Appends NoticeResponse: a warning or other notice. A field is its letter and its text.
+/// Appends NoticeResponse: a warning or other notice. Each field is a letter and a text.
 ///
 /// # Errors
-/// A text contains a zero byte.
+/// A letter is zero, or a text contains a zero byte.
 pub fn notice_response(
     out: &mut Vec<u8>,
     fields: impl IntoIterator<Item = (u8, impl AsRef<[u8]>)>,

@@ -10,7 +10,7 @@ use crate::{ErrorKind, Format, List, Object, Oid, WireError};
 pub enum Message<'a> {
     /// Creates a portal from a statement and values.
     Bind(Bind<'a>),
-    /// Deallocates a statement or a portal.
+    /// Deallocates the statement or the portal with this name.
     Close(Object, &'a [u8]),
     /// A part of COPY's data.
     CopyData(&'a [u8]),
@@ -18,13 +18,14 @@ pub enum Message<'a> {
     CopyDone,
     /// Makes the COPY fail, with this reason.
     CopyFail(&'a [u8]),
-    /// Requests the types of parameters and columns.
+    /// Requests the columns of the statement or the portal with this name and, for a statement, the
+    /// types of its parameters.
     Describe(Object, &'a [u8]),
-    /// Runs a portal, with a limit on the rows; 0 for no limit.
+    /// Runs a portal.
     Execute {
         /// The portal's name.
         portal: &'a [u8],
-        /// Maximum number of rows to return.
+        /// Maximum number of rows to return; 0 for no limit.
         rows: u32,
     },
     /// Requests the pending replies.

@@ -1,7 +1,8 @@
 //! Encoding of client messages. Chapter "Message Formats".
 //!
-//! Each function appends one message, or nothing if it fails. A String of the protocol contains no
-//! zero byte, a list has at most 65,535 items, and a message is shorter than 2 GiB.
+//! Each function appends one message, or nothing if it fails. It fails if a String of the protocol
+//! would contain a zero byte, a list would have more than 65,535 items, or a message would take
+//! 2 GiB or more.
 //!
 //! Frequent requests are better encoded as a [`Template`](crate::Template).
 
@@ -194,7 +195,8 @@ pub fn close(out: &mut Vec<u8>, object: Object, name: impl AsRef<[u8]>) -> Resul
     })
 }
 
-/// Appends Flush: requests the pending replies, without ending anything.
+/// Appends Flush: requests the pending replies. Unlike a Sync, it does not end the series of
+/// messages.
 pub fn flush(out: &mut Vec<u8>) {
     empty_message(out, tag::FLUSH);
 }

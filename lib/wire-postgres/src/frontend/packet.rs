@@ -135,7 +135,8 @@ impl<'a> StartupPacket<'a> {
 /// Appends StartupMessage: begins a session of this protocol version.
 ///
 /// # Errors
-/// A name or a value contains a zero byte, a name is empty, or they are longer than a server reads.
+/// A name or a value contains a zero byte, a name is empty, or the packet is longer than a server
+/// reads.
 pub fn startup<'p>(
     out: &mut Vec<u8>,
     version: ProtocolVersion,

@@ -1,5 +1,5 @@
-//! Recorded exchanges with real servers: each file of `tests/fixtures` is one exchange, a line per
-//! turn, `>` from the client and `<` from the server.
+//! Recorded exchanges with real servers. Each file of `tests/fixtures` is one exchange. Its first
+//! line names the server, and the others are turns: `>` from the client, `<` from the server.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! Tests that the counts of a reply do not depend on the sizes of the pieces in which it arrives.
+//! Tests of the reader of replies: its counts, its grammar and its limits, for replies that arrive
+//! whole or in pieces.
 
 use proptest::prelude::*;
 use wire_postgres::backend::{self, Column, Notification, ParameterStatus, Row};
@@ -400,6 +401,7 @@ fn answer_that_breaks_the_grammar_is_a_fault() {
     let two = "ReadyForQuery without a request";
     let no_copy = "CopyOutResponse to a statement that is no COPY";
     let portal = Cycle::SYNC.parse().bind().describe(Object::Portal).execute();
+    let change_and_rows = chain(Cycle::STATEMENT).followed_by(Cycle::STATEMENT.with_columns(1));
     for (cycle, answer, expected) in [
         (Cycle::STATEMENT, "Z", all),
         (Cycle::STATEMENT, "CZ", "CommandComplete without BindComplete"),
@@ -427,6 +429,8 @@ fn answer_that_breaks_the_grammar_is_a_fault() {
         (Cycle::STATEMENT.with_columns(1), "2GEZ", "CopyInResponse to a statement that is no COPY"),
         (Cycle::STATEMENT.with_columns(1), "2HdcCZ", no_copy),
         (chain(Cycle::STATEMENT.with_columns(1)), "2C2HdcCZ", no_copy),
+        (change_and_rows, "2C2C2HdcCZ", "CopyOutResponse"),
+        (change_and_rows, "2C2C2GEZ", "CopyInResponse"),
         (portal, "12THdcCZ", "CopyOutResponse"),
         (Cycle::STATEMENT, "23CZ", "CloseComplete"),
         (Cycle::STATEMENT.bind().execute(), "2CZ", all),
@@ -464,7 +468,8 @@ fn fault_of_rows(cycle: Cycle, bytes: &[u8], wants_data: bool) -> Option<ErrorKi
     first.map(|(kind, _)| kind)
 }
 
-/// In pieces, the body is known to be too short before the message is complete.
+/// If a message arrives in pieces, its header alone shows that the body is too short. The error is
+/// nevertheless that of the whole message.
 #[test]
 fn misplaced_message_whose_body_is_too_short_is_misplaced_in_pieces_too() {
     let cycle = Cycle::STATEMENT.parse().describe(Object::Portal);
@@ -538,6 +543,44 @@ fn rows_that_contradict_their_columns_or_their_number_are_a_fault() {
     }
 }
 
+/// A pipeline sends several statements in one cycle. Each statement keeps its own description.
+#[test]
+fn rows_that_a_statement_of_a_chain_counts_must_have_come() {
+    let answer = |results: &[(usize, &str)]| {
+        let mut out = Vec::new();
+        for (rows, tag) in results {
+            backend::bind_complete(&mut out);
+            (0..*rows).for_each(|_| row(&mut out, &[Some(b"1")]));
+            backend::command_complete(&mut out, tag).expect("well made");
+        }
+        backend::ready_for_query(&mut out, TransactionStatus::Idle);
+        out
+    };
+    let rows = Cycle::STATEMENT.with_columns(1);
+    let (begin, value) = ((0, "BEGIN"), Some(ErrorKind::Value));
+    let chained = chain(rows).followed_by(Cycle::STATEMENT);
+    let chained_last = chain(Cycle::STATEMENT).followed_by(rows);
+    for (cycle, results, expected) in [
+        (chain(rows), &[begin, (0, "SELECT 5")][..], value),
+        (chain(rows), &[begin, (1, "SELECT 1")], None),
+        (chain(rows), &[begin, (0, "SELECT 0")], None),
+        // A `select into` returns none of its rows.
+        (chained, &[begin, (1, "SELECT 1"), (0, "SELECT 7")], None),
+        (chained, &[begin, (0, "SELECT 7"), (0, "SELECT 7")], value),
+        (chained_last, &[begin, (0, "SELECT 7"), (1, "SELECT 1")], None),
+        (chained_last, &[begin, (0, "SELECT 7"), (0, "SELECT 1")], value),
+    ] {
+        assert_eq!(fault_of_rows(cycle, &answer(results), false), expected, "{results:?}");
+    }
+    // Only the first 63 statements keep their descriptions.
+    for (before, expected) in [(62, value), (63, None), (64, None)] {
+        let join = |cycle: Cycle, _| cycle.followed_by(Cycle::STATEMENT);
+        let cycle = (0..before).fold(Cycle::SYNC, join).followed_by(rows);
+        let results = [&vec![begin; before][..], &[(0, "SELECT 5")]].concat();
+        assert_eq!(fault_of_rows(cycle, &answer(&results), false), expected, "{before}");
+    }
+}
+
 /// The values are read only if the row is wanted. An unwanted row is an error only if it is too
 /// short for the number of its values.
 #[test]
@@ -570,8 +613,8 @@ fn rows_that_their_values_do_not_fill_are_a_fault() {
     }
 }
 
-/// Expects notices and settings to be skipped. If they were buffered whatever their length, a
-/// server could exhaust the memory with them.
+/// Expects notices, notifications and settings to be skipped. If they were buffered whatever their
+/// length, a server could exhaust the memory with them.
 #[test]
 fn unwanted_messages_of_any_length_are_skipped() {
     struct Count(u64);

@@ -180,8 +180,16 @@ fn messages_out_of_order_are_errors() {
 }
 
 #[test]
+fn empty_mechanism_name_appends_nothing() {
+    let mut out = Vec::new();
+    let error = backend::authentication_sasl(&mut out, ["SCRAM-SHA-256", ""]);
+    assert_eq!(error.expect_err("it would end the list").kind, ErrorKind::Value);
+    assert!(out.is_empty(), "{out:?}");
+}
+
+#[test]
 fn long_message_before_login_is_refused() {
-    // Rows and parts of COPY may have 2 GiB, but are not allowed now.
+    // Rows and parts of COPY's data may have 2 GiB later, but are not allowed before the login.
     for tag in [b'D', b'd'] {
         let mut out = Vec::new();
         let mut client = Startup::begin(login(None), &mut out).expect("a login");
@@ -258,7 +266,7 @@ fn startup_handles_tls_cancel_and_other_versions() {
             frontend::startup(out, ProtocolVersion { major, minor }, parameters).expect("names");
         })
     };
-    // A newer version, and an unknown option.
+    // An unknown option, with a newer version and with version 3.0.
     for minor in [2, 0] {
         let (visit, answer) = startup(3, minor, "user");
         assert_eq!(visit, LoginProgress::Authenticated);
@@ -278,7 +286,7 @@ fn an_answer_to_ssl_request_is_read_and_written() {
     assert_eq!(wire_postgres::ssl_answer(&out), Ok(Some(SslAnswer::Accepted)));
 }
 
-/// Hash of the certificate for the client.
+/// Hash of the server's certificate that the client sees.
 const END_POINT: [u8; 32] = [7; 32];
 
 /// Runs SCRAM between a client and a server with this password.
@@ -315,7 +323,7 @@ fn scram(
     Ok(())
 }
 
-/// Returns the body of the only message.
+/// Returns the body of the only message, which must respond to an authentication request.
 fn password(sent: &[u8]) -> Vec<u8> {
     match Message::decode(sent) {
         Ok(Some((Message::Password(body), used))) if used == sent.len() => body.to_vec(),

@@ -29,10 +29,12 @@ impl<'f> Module<'f> {
     }
 }
 
-/// The files that define each method, by the module and the name of its type, and its own name.
+/// The files that define each method. The key is the module of the method's type, the name of the
+/// type, and the name of the method.
 type Methods<'f> = BTreeMap<(Names, String, String), BTreeSet<&'f str>>;
 
-/// The end of a path: a module, and the name of an item in it unless the path is the module's own.
+/// The end of a path: a module, and the name of an item in it. Without an item, the path leads to
+/// the module itself.
 struct End {
     module: Names,
     item: Option<String>,
@@ -89,8 +91,8 @@ impl<'f> Modules<'f> {
             let Some((home, of)) = self.type_of(path, block) else { continue };
             for method in &block.calls {
                 let key = (home.clone(), of.clone(), method.clone());
-                // A method that several files define, each for other parameters of the type, is
-                // attributed to the calling file if it is one of them.
+                // Several files may define the method, each for different parameters of the type.
+                // If the calling file is one of them, its own method is taken for the called one.
                 let defined = methods.get(&key).filter(|files| !files.contains(module.file));
                 files.extend(defined.into_iter().flatten());
             }
@@ -115,6 +117,8 @@ impl<'f> Modules<'f> {
         self.modules.get(&end.module).map(|module| module.file)
     }
 
+    /// Follows a path from module `from` to its end, after `depth` steps through imports. Returns
+    /// `None` if the path begins with neither a module nor an import, or takes too many steps.
     fn follow(&self, from: &Names, names: &[String], depth: usize) -> Option<End> {
         if depth > LONGEST_CHAIN {
             return None;
@@ -151,7 +155,8 @@ impl<'f> Modules<'f> {
         Some(End { module, item: None })
     }
 
-    /// Returns the place of the item `name` of a module, followed through re-exports.
+    /// Returns the place of the item `name` of a module, followed through re-exports. `rest` is the
+    /// path after the name.
     fn item(&self, module: Names, name: &str, rest: &[String], depth: usize) -> End {
         match self.imported(&module, name, depth) {
             Some(End { module, item: Some(item) }) => End { module, item: Some(item) },

@@ -21,7 +21,7 @@ pub struct SearchErrors {
     pub system: System,
     /// Name of the method.
     pub method: &'static str,
-    /// Relative error of each estimate.
+    /// Relative error of each search's estimate; -1 for a search without an estimate.
     pub estimates: Vec<f64>,
     /// Ratio of each published rate to the true capacity; `None` if none was published.
     pub published: Vec<Option<f64>>,
@@ -102,7 +102,7 @@ fn methods(
     Ok(methods)
 }
 
-/// Runs `searches` searches on one system.
+/// Runs `searches` searches of Assay on one system, with the budget [`BUDGET`].
 ///
 /// # Errors
 /// As for [`errors`].
@@ -114,9 +114,9 @@ pub fn errors_of(system: System, searches: u32) -> Result<SearchErrors, Box<dyn 
     Ok(errors)
 }
 
-/// Searches on one system that should have a result other than an estimate.
+/// Counts of the searches on one system that should have a certain result, such as a cliff.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ExpectedOutcome {
+pub struct ResultCounts {
     /// Name of the system.
     pub name: &'static str,
     /// Result that is expected.
@@ -129,15 +129,15 @@ pub struct ExpectedOutcome {
     pub least: f64,
 }
 
-/// Runs `searches` searches on each system that has no smooth boundary and whose name contains
-/// `only`.
+/// Runs `searches` searches on each system that has no smooth boundary, and on [`FEW_REQUESTS`], if
+/// the name of the system contains `only`.
 ///
 /// # Errors
 /// As for [`errors`].
-pub fn expected_outcomes(
+pub fn count_expected_results(
     searches: u32,
     only: &str,
-) -> Result<Vec<ExpectedOutcome>, Box<dyn Error>> {
+) -> Result<Vec<ResultCounts>, Box<dyn Error>> {
     let expectations = [
         Expectation { system: STEP, name: "cliff", is_met: is_cliff, least: 0.95 },
         Expectation { system: NEVER_FAILS, name: "never fails", is_met: never_fails, least: 0.95 },
@@ -168,7 +168,7 @@ pub fn expected_outcomes(
 ///
 /// # Errors
 /// As for [`errors`].
-pub fn drifts(searches: u32, only: &str) -> Result<Vec<ExpectedOutcome>, Box<dyn Error>> {
+pub fn drifts(searches: u32, only: &str) -> Result<Vec<ResultCounts>, Box<dyn Error>> {
     let name = "degrades from trial to trial";
     let expectations = [
         Expectation { system: DEGRADING, name, is_met: degrades, least: 0.9 },
@@ -182,7 +182,7 @@ fn of_systems(
     expectations: impl IntoIterator<Item = Expectation>,
     searches: u32,
     only: &str,
-) -> Result<Vec<ExpectedOutcome>, Box<dyn Error>> {
+) -> Result<Vec<ResultCounts>, Box<dyn Error>> {
     let wanted = expectations.into_iter().filter(|expected| expected.system.name.contains(only));
     wanted.map(|expected| expected.check(searches)).collect()
 }
@@ -198,7 +198,7 @@ impl Costs {
         Costs(all.iter().filter_map(|errors| errors.cost(all)).collect())
     }
 
-    /// Returns the median of the costs.
+    /// Returns the median of the costs; NaN if there are no costs.
     pub fn median(&self) -> f64 {
         median(self.0.clone())
     }
@@ -208,7 +208,7 @@ impl Costs {
         self.0.iter().copied().fold(f64::NAN, f64::max)
     }
 
-    /// Returns true if the median is within the bound that the guide states.
+    /// Returns true if the median is within the bound that `docs/capacity.md` states.
     pub fn is_good(&self) -> bool {
         self.median() <= MOST_COST
     }
@@ -224,14 +224,14 @@ pub(super) struct Expectation {
 }
 
 impl Expectation {
-    /// Runs `searches` searches.
-    pub(super) fn check(self, searches: u32) -> Result<ExpectedOutcome, Box<dyn Error>> {
+    /// Runs `searches` searches, and counts those with the expected result.
+    pub(super) fn check(self, searches: u32) -> Result<ResultCounts, Box<dyn Error>> {
         let Expectation { system, name: expected, is_met, least } = self;
         let mut found = 0;
         for seed in 1..=u64::from(searches) {
             found += u32::from(is_met(&search(&system, seed, BUDGET)?));
         }
-        Ok(ExpectedOutcome { name: system.name, expected, searches, found, least })
+        Ok(ResultCounts { name: system.name, expected, searches, found, least })
     }
 }
 
@@ -353,9 +353,9 @@ impl SearchErrors {
     }
 
     /// Returns the cost of Assay's searches: their number of requests, as a multiple of the number
-    /// with which the isotonic search would have the same median size of the errors. Errors fall
-    /// with the square root of the requests. `None` for other methods, or if `all` lacks the
-    /// isotonic search on the system.
+    /// with which the isotonic search would have the same median size of the errors. The errors of
+    /// a search are assumed to be inversely proportional to the square root of its number of
+    /// requests. `None` for other methods, or if `all` lacks the isotonic search on the system.
     pub fn cost(&self, all: &[SearchErrors]) -> Option<f64> {
         let is_isotonic = |it: &&SearchErrors| it.system == self.system && it.method == ISOTONIC;
         let isotonic = all.iter().find(is_isotonic).filter(|_| self.method == ASSAY)?;
@@ -363,7 +363,7 @@ impl SearchErrors {
         Some(ratio * ratio * self.mean_requests() / isotonic.mean_requests())
     }
 
-    /// Returns true if the errors are within the bounds that the guide states. Other methods are
+    /// Returns true if the errors of Assay's searches are within their bounds. Other methods are
     /// not judged. For systems whose errors are only reported, the share of published rates above
     /// the true capacity is judged nevertheless.
     pub fn is_good(&self) -> bool {
@@ -374,7 +374,7 @@ impl SearchErrors {
     }
 }
 
-impl ExpectedOutcome {
+impl ResultCounts {
     /// Returns true if enough searches had the expected result.
     pub fn is_good(&self) -> bool {
         f64::from(self.found) >= self.least * f64::from(self.searches)

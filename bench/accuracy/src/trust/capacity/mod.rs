@@ -10,7 +10,7 @@ mod runs;
 mod system;
 
 pub use errors::{
-    ASSAY, Costs, ExpectedOutcome, SearchErrors, drifts, errors, errors_of, expected_outcomes,
+    ASSAY, Costs, ResultCounts, SearchErrors, count_expected_results, drifts, errors, errors_of,
 };
 pub use other_methods::{OtherResult, bisection, isotonic};
 pub use runs::{BUDGET, FinishedSearch, search};
@@ -46,12 +46,12 @@ mod tests {
 
     #[test]
     fn step_is_called_a_cliff_and_other_servers_irregular() {
-        for outcome in expected_outcomes(2, "").unwrap() {
+        for outcome in count_expected_results(2, "").unwrap() {
             assert!(outcome.is_good(), "{outcome:?}");
         }
     }
 
-    /// An exponential server of 100 requests per second, so a search has few requests.
+    /// An exponential server of at most 100 requests per second, so a search has few requests.
     const SLOW: System = System {
         name: "slow",
         url: "sim:mm1?service=10ms",

@@ -1,6 +1,6 @@
 //! Other methods of finding the capacity, re-implemented for comparison.
 //!
-//! Both judge a trial by the point estimate of its quantile, as the tools that use them do.
+//! Both methods judge a trial by the point estimate of its p99, as the tools that use them do.
 
 use std::error::Error;
 
@@ -52,7 +52,7 @@ pub fn bisection(system: &System, seed: u64, requests: u64) -> Result<OtherResul
     Ok(OtherResult { estimate: (low * high).sqrt(), published: low, requests: trials.all })
 }
 
-/// Finds the capacity by an isotonic (never falling) fit, in the manner of AIPerf's
+/// Finds the capacity by an isotonic (non-decreasing) fit, in the manner of AIPerf's
 /// `max-concurrency-under-sla`: doubling until a trial fails, three trials within the bracket, and
 /// then trials at the rate at which the fit of the margins is zero. `requests` is the total number
 /// of requests.
@@ -91,7 +91,8 @@ struct Trials<'a> {
 }
 
 impl Trials<'_> {
-    /// Doubles the rate until a trial fails; returns the last two rates.
+    /// Doubles the rate until a trial fails. Returns half of the last rate, which was not tried if
+    /// the first trial failed, and the last rate.
     fn bracket(&mut self) -> Result<(f64, f64), Box<dyn Error>> {
         let mut rate = FIRST;
         while self.run(rate)? < 0.0 && self.done.len() < MOST_TRIALS {

@@ -1,4 +1,4 @@
-//! Trials as real runs of the engine in virtual time.
+//! Capacity searches whose trials are runs of the engine in virtual time.
 
 use std::error::Error;
 
@@ -25,11 +25,11 @@ pub const BUDGET: Nanos = Nanos::from_secs(25 * 60);
 
 const WARMUP: Nanos = Nanos::from_secs(1);
 
-/// Time that each trial is charged for its drain, as in a search in virtual time. A search in real
-/// time waits at least as long.
+/// Time that is added to each trial for its drain, as in a search of `lab` in virtual time. A
+/// search in real time adds at least as much.
 const DRAIN: Nanos = Nanos::from_secs(2);
 
-/// Maximum number of trials of one search; a search that needs more is taken to be endless.
+/// Maximum number of trials of one search. A search that needs more may never end, and fails.
 const MOST_TRIALS: usize = 1_000;
 
 /// A search and the number of requests that it took.

@@ -35,7 +35,7 @@ pub const SYSTEMS: [System; 10] = [
     several("M/D/1, p99 < 10 ms", "sim:md1?service=1ms", 10.0, 773.487),
 ];
 
-/// A server that answers after 1 ms, up to 800 requests per second, and refuses further ones.
+/// A server that answers up to 800 requests per second, each after 1 ms, and refuses the others.
 pub const STEP: System = System {
     name: "step at 800/s",
     url: "sim:mdc?service=1ms&servers=unlimited&limit=800",
@@ -56,8 +56,8 @@ pub const DEGRADING: System = System {
 /// An exponential server whose service times do not grow, for comparison with [`DEGRADING`].
 pub const STATIONARY: System = System { name: "M/M/1", ..mm1("", 20.0, 769.741_5) };
 
-/// The server of [`STEP`] with random arrivals: it also refuses some of them at rates below 800 per
-/// second.
+/// The server of [`STEP`] with Poisson arrivals: it refuses some requests even at rates below 800
+/// per second.
 pub const RANDOM_STEP: System = System { name: "step at 800/s, Poisson arrivals", job: "", ..STEP };
 
 /// An exponential server that is so slow that a search has only about ten thousand requests within

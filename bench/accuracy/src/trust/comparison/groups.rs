@@ -9,12 +9,12 @@ use super::rate::ComparisonRate;
 /// The limit for regressions.
 const LIMIT: &str = "throughput < -3%";
 
-/// Number of runs of each group, as the guide recommends.
+/// Number of runs of each group: the minimum that `docs/comparing.md` recommends.
 const RUNS: u32 = 6;
 
 /// Accepted percentage of alarms if the true change equals the limit: a two-sided interval of 95 %
-/// lies beyond the limit in 2.5 % of the comparisons. Of a thousand sets of 2,000 comparisons, two
-/// lie outside of this range.
+/// lies beyond the limit in 2.5 % of the comparisons. About one of a thousand sets of 2,000
+/// comparisons lies outside of this range.
 const AT_THE_LIMIT: RangeInclusive<f64> = 1.35..=3.65;
 
 /// A machine with the same speed in all runs, apart from the noise of each run.

@@ -151,7 +151,7 @@ struct RunPosition {
     round: u32,
     arm: ArmId,
     position: u32,
-    /// Number of runs before it.
+    /// Number of runs before this run, in the whole experiment.
     at: u32,
     /// Fraction of the experiment that is over, 0 to 1.
     progress: f64,
@@ -196,7 +196,8 @@ pub(super) const LENGTH_S: u32 = 60;
 const NOISE_OF_SECONDS: f64 = 0.015;
 
 impl ThroughputModel {
-    /// Returns the completions of each second of a run with this mean throughput.
+    /// Returns the number of completions in each second of a run. `run.throughput` is the rate of a
+    /// warm run before its decline.
     pub(super) fn seconds(&self, run: &ModelRun, seed: u64) -> Vec<f64> {
         let stream = Stream::new(Seed(seed), "laboratory", "seconds");
         let first = u64::from(run.round) * 2 + run.arm.index() as u64;

@@ -33,7 +33,7 @@ pub(super) struct Method {
 pub(super) enum Analysis {
     /// Pairs of runs are compared.
     Paired,
-    /// Runs are compared as two groups, a mistake planted on purpose.
+    /// Runs are compared as two groups: the planted mistake.
     Unpaired,
 }
 
@@ -221,8 +221,8 @@ impl Method {
         outcome == Ok(RegressionOutcome::Exceeded)
     }
 
-    /// Returns the number of further pairs that would probably decide an experiment after `pairs`
-    /// pairs; `None` if it is decided, or if no number is forecast.
+    /// Returns the number of further pairs that would probably decide an experiment with `pairs`
+    /// pairs; `None` if the experiment is decided already, or if no number is forecast.
     pub(super) fn forecast(&self, runs: &[ModelRun], pairs: u32) -> Option<u32> {
         let answer = self.judge(runs, LookPlan::Fixed(pairs), &[]);
         let Conclusion::Undecided { more_pairs } = answer.throughput()?.conclusion else {
@@ -305,7 +305,7 @@ impl Method {
 }
 
 /// Returns the number of pairs of the look that is due first when an interrupted experiment
-/// continues from its record, before any further run.
+/// continues from its record; `None` if no look is due before the next run.
 fn due_pairs<'r>(
     plan: LookPlan,
     runs: impl Iterator<Item = &'r RunRow> + Clone,

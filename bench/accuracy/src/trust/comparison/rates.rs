@@ -16,7 +16,7 @@ use super::method::{Answer, CORRECT, Method};
 use super::rate::ComparisonRate;
 
 /// Accepted percentage of significant comparisons of equal arms, at a level of 5 %: 7 to 36 of 400.
-/// One of a thousand sets of comparisons lies outside of this range.
+/// One of two thousand sets of 400 comparisons lies outside of this range.
 const FALSE_POSITIVES: RangeInclusive<f64> = 1.75..=9.0;
 
 /// Returns the rates of the rows whose name contains `only`.
@@ -104,20 +104,20 @@ pub(super) fn coverage(method: &Method, comparisons: u32) -> ComparisonRate {
 
 pub(super) fn planned_looks(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "no change, looks at 8, 12 and 20 pairs: any significant";
-    // Five times as many comparisons, because a mistake adds only two points.
+    // Five times as many comparisons, because the planted mistake adds only two points.
     ComparisonRate::count(name, 5 * comparisons, 0.0..=5.0, |seed| {
         let runs = ORDINARY_MACHINE.experiment(method.order, LookPlan::Auto.most_pairs(), seed);
         method.finds_at_any_look(&runs)
     })
 }
 
-/// Number of bets that share the error.
+/// Number of bets that share the error probability of 5 %.
 const BETS: u32 = 3;
 
 pub(super) fn several_bets(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "no change, bets on 3 jobs, 10 pairs: any significant";
     // Five times as many comparisons, because the accepted range is narrow. With independent jobs,
-    // at least one bet errs in 4.9 %.
+    // at least one bet errs in 4.9 % of the experiments.
     ComparisonRate::count(name, 5 * comparisons, 3.0..=6.5, |seed| {
         let of_job =
             |job| ORDINARY_MACHINE.experiment_of_job(method.order, 10, RandomKey { seed, job });
@@ -189,8 +189,8 @@ const FIRST_PAIRS: u32 = 8;
 const EXPERIMENTS_PER_FORECAST: u64 = 10;
 
 /// Measures how often the forecast number of further pairs is enough. An experiment that is
-/// undecided after [`FIRST_PAIRS`] pairs is continued by this number; it counts if it is then
-/// decided.
+/// undecided after [`FIRST_PAIRS`] pairs is extended by the forecast number of pairs. It counts if
+/// it is decided then.
 fn forecasts(
     name: &'static str,
     comparisons: u32,
@@ -215,13 +215,13 @@ fn forecasts(
 }
 
 pub(super) fn forecast_of_a_change(method: &Method, comparisons: u32) -> ComparisonRate {
-    let name = "+3 %, noise 3 %, undecided after 8 pairs: decided after the forecast ones";
+    let name = "+3 %, noise 3 %, undecided after 8 pairs: decided after the forecast number";
     let machine = MachineModel { noise: 0.03, effect: 0.03, ..ORDINARY_MACHINE };
     forecasts(name, comparisons, 50.0..=80.0, (method, machine))
 }
 
 fn forecast_of_equivalence(method: &Method, comparisons: u32) -> ComparisonRate {
-    let name = "no change, noise 3 %, undecided after 8 pairs: decided after the forecast ones";
+    let name = "no change, noise 3 %, undecided after 8 pairs: decided after the forecast number";
     let machine = MachineModel { noise: 0.03, ..ORDINARY_MACHINE };
     forecasts(name, comparisons, 50.0..=80.0, (method, machine))
 }
@@ -256,7 +256,7 @@ fn growing_table(method: &Method, comparisons: u32) -> ComparisonRate {
 /// Measures false alarms if the arm warms up more slowly than the baseline and both decline over a
 /// run: only equal windows can be compared.
 pub(super) fn warm_up(method: &Method, comparisons: u32) -> ComparisonRate {
-    let name = "no change after other warm-ups, 10 pairs: significant";
+    let name = "slower warm-up of the arm, no change after it, 10 pairs: significant";
     let model = ThroughputModel { warms_in_s: 0.5, cold: 0.6, decline: 0.07 };
     let models = [model, ThroughputModel { warms_in_s: 4.0, ..model }];
     // Little noise between runs: only the window differs.

@@ -12,7 +12,8 @@ use workload::question::Deltas;
 use super::rate::ComparisonRate;
 use crate::trust::{plan, simulated};
 
-/// One client of a server that answers after 10 ms, for two seconds after a warm-up.
+/// One client, for two seconds after a warm-up of one second. The servers, which answer after about
+/// 10 ms, are in [`Experiments`].
 const WORKLOAD: &str = "duration = 3s\nwarmup = 1s\n[read]\nquery = select 1\nconcurrency = 1\n";
 
 /// Runs `comparisons` experiments of each set whose name contains `only`: with equal servers, and
@@ -26,8 +27,8 @@ pub fn rates_of_runs(comparisons: u32, only: &str) -> Result<Vec<ComparisonRate>
         services_us: [10_000, 10_000],
         noise: 0.01,
         rounds: 8,
-        // One in a thousand sets of 20 comparisons has more than 5 false alarms (25 %); one in a
-        // thousand sets of 400 comparisons has more than 9 %.
+        // One of three thousand sets of 20 comparisons has more than 5 false alarms (25 %). One of
+        // two thousand sets of 400 comparisons has fewer than 1.75 % or more than 9 %.
         accepted_percent: if comparisons < 400 { [0.0, 25.0] } else { [1.75, 9.0] },
     };
     let slower = Experiments {

@@ -35,10 +35,10 @@ const COPIES: u32 = 4;
 /// Rates of change points.
 #[derive(Clone, Debug)]
 pub(super) struct HistoryRates {
-    /// Rate of finding a step that has at least [`MARGIN`] records after it.
+    /// Rate of finding a step that has at least [`MARGIN`] records before it and after it.
     pub(super) found: ComparisonRate,
-    /// Rates of finding a step as soon as four, six and eight records exist from the step on; fewer
-    /// records cannot show it.
+    /// Rates of finding a step as soon as four, six and eight records exist from the step on. With
+    /// fewer than four such records, no step can be found.
     pub(super) found_soon: [ComparisonRate; 3],
     /// Rate of finding a step if every second record has a different plan.
     pub(super) found_in_mixed: ComparisonRate,
@@ -48,7 +48,7 @@ pub(super) struct HistoryRates {
     pub(super) alarms_of_copies: ComparisonRate,
 }
 
-/// Counts the series with change points.
+/// Counts the series with change points among `number` series of each kind.
 pub(super) fn rates(number: u32) -> HistoryRates {
     let finds = |plans| move |seed| finds_step(seed, plans);
     let soon = |name, least, after| {

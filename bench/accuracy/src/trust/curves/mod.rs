@@ -81,7 +81,7 @@ pub fn curve_rates(counts: CurveCounts) -> Result<CurveRates, Box<dyn Error>> {
         },
     ];
     let mut rates = fits.holds.to_vec();
-    rates.extend(fits.holds_with_few);
+    rates.extend(fits.worst_with_few);
     rates.extend([best.named, best.far, workers.named, workers.far, histories.found]);
     rates.extend(histories.found_soon);
     rates.push(histories.alarms);

@@ -136,7 +136,7 @@ pub(super) struct FitRates {
     pub(super) holds: [ComparisonRate; 4],
     /// Rates for fits to few points, each for the parameter whose intervals contain the true value
     /// least often.
-    pub(super) holds_with_few: [ComparisonRate; 3],
+    pub(super) worst_with_few: [ComparisonRate; 3],
     /// Rate for σ, if the points are measured in ascending order on a machine that slows down.
     pub(super) holds_if_slowing: ComparisonRate,
 }
@@ -174,7 +174,7 @@ pub(super) fn fits(number: u32) -> Result<FitRates, Box<dyn Error>> {
             rate("law of scalability, noise 2 %: interval holds κ", 0, 2),
             rate("law of scalability, noise 2 %: interval holds N*", 0, 3),
         ],
-        holds_with_few: [
+        worst_with_few: [
             least("the same, 5 of the points, 1 to 128 clients: the worst of the four", 2),
             least("the same, 5 points below the peak, 1 to 16 clients: the worst of the four", 3),
             least("the same, 5 points, 1 to 128 clients, one run each: the worst of the four", 4),
@@ -183,7 +183,7 @@ pub(super) fn fits(number: u32) -> Result<FitRates, Box<dyn Error>> {
     })
 }
 
-/// Returns true for each of λ, σ, κ and N* that lies in the interval of its fit.
+/// Returns true for each of λ, σ, κ and N* whose true value lies in the interval of the fit.
 fn contains_truth(points: &[CurvePoint<'_>]) -> Result<[bool; 4], String> {
     let UslServer { lambda, sigma, kappa } = FITTED_SERVER;
     let peak = ((1.0 - sigma) / kappa).sqrt();

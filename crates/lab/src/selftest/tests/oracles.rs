@@ -85,7 +85,7 @@ fn a_timeout_has_a_latency_too() {
     check("M/M/1 timeout");
 }
 
-/// If the queue had room for one request fewer, 5.8 % of the requests would be refused instead of
+/// If the queue had room for one request fewer, 5.9 % of the requests would be refused instead of
 /// 5.1 %.
 #[test]
 fn a_server_with_another_number_of_places_is_noticed() {
@@ -96,7 +96,8 @@ fn a_server_with_another_number_of_places_is_noticed() {
     assert!(!judged.is_close(), "{findings:#?}");
 }
 
-/// Checks that the replications of altered plans do not scatter as four minutes of M/M/1 should.
+/// Checks that, with altered plans, the replications of every judged quantity scatter more or less
+/// than four minutes of M/M/1 should.
 #[track_caller]
 fn assert_no_column_scatters_as_expected(alter: impl Fn(Plan) -> Plan + Sync) {
     let oracle = Oracle { span: Span { warmup_s: 10.0, window_s: 240.0 }, ..ONE_SERVER };

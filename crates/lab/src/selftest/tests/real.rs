@@ -17,13 +17,13 @@ use crate::selftest::rules::{DROPPING_TIMEOUTS, FROM_THE_ACTUAL_SEND, SKIPPING_M
 use crate::selftest::twins::{PooledRuns, compare};
 
 /// Number of concurrent runs, each with its own seed and server. At a rate that leaves the machine
-/// idle, a single run would take minutes for a thousand requests.
+/// idle, a single run would take half a minute for a thousand requests.
 const RUNS: u64 = 8;
 
 /// Maximum number of measurements without a planted fault.
 const MAX_MEASUREMENTS: u32 = 4;
 
-/// Send lag, in seconds, above which other programs kept the processors busy.
+/// Longest send lag, in seconds, of a machine that is not busy with other programs.
 const IDLE_LAG_S: f64 = 0.002;
 
 /// An experiment that is run in both real and virtual time.
@@ -80,10 +80,11 @@ impl Twins {
     /// Does the same as [`differences`](Self::differences) by the standard rules, up to
     /// [`MAX_MEASUREMENTS`] times while the machine may be the cause of the findings.
     ///
-    /// The upper limits allow answers to be 20 ms later than the latest request. If other programs
-    /// stop a thread for longer while answers are due but no request is, the limits are too narrow.
-    /// Times that are too long therefore count only if requests were sent on time, or if they recur
-    /// in every measurement. Every other finding is a fault, however busy the machine is.
+    /// The upper limits allow for the greatest recorded lateness of a request, and for 20 ms by
+    /// which an answer may be late. They are too narrow if other programs stop a thread for longer
+    /// at a time when answers are due, but no requests. Times that are too long therefore count
+    /// only if requests were sent on time, or if such times recur in every measurement. Every other
+    /// finding is a fault, however busy the machine is.
     fn lasting_differences(&self) -> Vec<Finding> {
         let ideal = self.in_virtual_time(0..RUNS);
         let mut measurements = 0;

@@ -9,8 +9,8 @@ use super::doubts::{Doubts, in_parentheses};
 use crate::figure::{Axis, Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Symbol, Unit};
 use crate::number::{count, percent};
 
-/// Largest distance between the value of a trial and the estimate at which the figure of the
-/// boundary shows the trial, as the natural logarithm of their ratio.
+/// Largest distance of a trial from the estimate for which the figure of the boundary shows the
+/// trial, as the natural logarithm of the ratio of the trial's value to the estimate.
 const LARGEST_DISTANCE: f64 = 0.25;
 
 /// Number of points of the regression line.
@@ -169,8 +169,8 @@ impl JudgedCondition<'_> {
 }
 
 /// Draws trials. The shape and the colour show the outcome. A hollow shape is a trial of the
-/// bracket or the shrink phase. A ring surrounds a trial of the confirmation, and a square a trial
-/// of the hold.
+/// bracket or the shrink phase; an invalid trial is a cross in every phase. A ring surrounds a
+/// trial of the confirmation, and a square surrounds a trial of the hold.
 fn write_trials(
     marks: &mut Vec<Mark>,
     legend: &mut Vec<LegendEntry>,
@@ -236,8 +236,8 @@ fn is_of_bracket(phase: Phase) -> bool {
     }
 }
 
-/// Returns the figure of the trials near the boundary, and of the trials that confirmed a value
-/// further below it.
+/// Returns the figure of the trials near the estimate. If the published value lies further below,
+/// the figure shows all trials from that value on.
 fn boundary(judged: &JudgedCondition<'_>) -> Figure {
     let view = judged.view;
     let found = view.found.as_ref();

@@ -1,4 +1,4 @@
-//! Processor time of each component at the points of a sweep: user and system time, and idle.
+//! Processor time of each component at the points of a sweep: user, system and idle time.
 
 use analyze::compare::CpuShare;
 use analyze::curve::PointSummary;
@@ -10,7 +10,7 @@ use super::subject::Subject;
 use crate::figure::{Axis, Bar, Figure, Ink, LegendEntry, Mark, Swatch, Unit};
 use crate::number::{percent, processors};
 
-/// Width of the bars of a point, as a fraction of its slot.
+/// Total width of all bars at a point, as a fraction of the slot of the point.
 const BARS: f64 = 0.76;
 
 /// The parts of a bar from the bottom, with their inks.
@@ -36,7 +36,8 @@ pub(super) fn figures(subject: &Subject<'_>) -> Vec<Figure> {
     }
 }
 
-/// The share of a component at a point.
+/// The processor time of a component in the runs of an arm at a point. `arm` and `point` are
+/// indexes.
 struct Share<'a> {
     arm: usize,
     point: usize,

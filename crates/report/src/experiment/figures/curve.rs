@@ -19,6 +19,7 @@ const MOST_HEADROOM: f64 = 1.3;
 const MOST_SPECKS: usize = 4_000;
 
 /// Half of the width over which the dots of a run's seconds are spread, as a fraction of the axis.
+/// Several series share this width.
 const SPREAD: f64 = 0.012;
 
 /// A series over the points of a sweep.
@@ -57,7 +58,8 @@ impl Series<'_> {
         Some(Interval { low: interval.low * self.scale, high: interval.high * self.scale })
     }
 
-    /// Returns true if two means are equal as displayed, or if their intervals overlap.
+    /// Returns true if the means at two points are equal as displayed, or if their intervals
+    /// overlap.
     pub(super) fn is_tie(&self, one: usize, other: usize) -> bool {
         let shown = |point: usize| self.mean(point).map(significant);
         let overlap =
@@ -122,8 +124,9 @@ fn fold(values: &[f64]) -> f64 {
     values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max)
 }
 
-/// Returns the upper end of the axis: the largest value of a run, raised to the largest end of an
-/// interval, but at most to [`MOST_HEADROOM`] times that value.
+/// Returns the upper end of the axis: the largest value of a run or of a second, or the largest end
+/// of an interval if that is higher, but at most [`MOST_HEADROOM`] times the largest value. Points
+/// with a mean above `limit` are ignored.
 fn highest(series: &[Series<'_>], positions: &Positions, limit: f64) -> f64 {
     let mut all: Vec<f64> = Vec::new();
     let mut ends: Vec<f64> = Vec::new();

@@ -21,8 +21,8 @@ const MOST_EFFECTS: usize = 24;
 /// Maximum number of figures of pairs.
 const MOST_PAIRS: usize = 8;
 
-/// Maximum range of an axis that is extended for bets and undeclared metrics, as a multiple of the
-/// range of the declared intervals.
+/// Maximum length by which bets and undeclared metrics extend an axis at each end, as a multiple of
+/// the range that the declared metrics need.
 const WIDEST: f64 = 1.5;
 
 /// Maximum number of metrics beyond the axis that the caption names.
@@ -35,7 +35,8 @@ const SHOWN_BESIDE: [TimeStatistic; 3] =
 /// Arms or groups of runs with their comparisons.
 pub(super) struct Subject<'a> {
     pub(super) arms: &'a [ArmView],
-    /// The comparisons, each with the point of the sweep at which it was made.
+    /// The comparisons, each with the point of the sweep at which it was made; `None` without a
+    /// sweep.
     pub(super) comparisons: Vec<(Option<&'a str>, &'a Comparison)>,
     /// Limits for the regression of metrics, with their outcomes.
     pub(super) limits: &'a [JudgedLimit],
@@ -57,13 +58,13 @@ pub(super) fn figures(subject: &Subject<'_>) -> Vec<Figure> {
     figures
 }
 
-/// A metric of an arm that was compared.
+/// A compared metric of an arm.
 struct Effect<'a> {
     point: Option<&'a str>,
     arm: &'a ArmComparison,
     change: &'a MetricChange,
     compared: &'a Compared,
-    /// The limits of this change.
+    /// Limits for the regression of this metric of this arm.
     limits: Vec<&'a RegressionLimit>,
 }
 
@@ -90,7 +91,7 @@ fn effects<'a>(subject: &'a Subject<'a>) -> impl Iterator<Item = Effect<'a>> {
 }
 
 /// Returns true if a metric is shown beside the declared ones: a response time of a job that has a
-/// declared metric, or of any job if the declared metrics concern the whole run.
+/// declared metric, or of any job if every declared metric concerns the whole run.
 fn is_shown_beside(change: &MetricChange, arm: &ArmComparison) -> bool {
     let quantity = &change.metric.quantity;
     let is_time = matches!(quantity, Quantity::Response(it) if SHOWN_BESIDE.contains(it));

@@ -17,8 +17,8 @@ pub(super) struct Positions {
 }
 
 impl Positions {
-    /// Places points by their numbers, or in the order of the file if a value is not a number or
-    /// two are equal. `reach` is a further number that the axis must include.
+    /// Places points by their numbers, or in slots in the order of the file if a value is not a
+    /// number or if two values are equal. `reach` is a further number that the axis must include.
     pub(super) fn of(sweep: &SweepView, reach: Option<f64>) -> Positions {
         let Some(at) = numbers(sweep) else { return Positions::in_slots(sweep) };
         let mut order: Vec<usize> = (0..at.len()).collect();

@@ -9,19 +9,19 @@ use super::curve::Series;
 use super::doubts;
 use crate::figure::{Ink, Point, Stroke};
 
-/// Largest predicted peak for which the axis is extended, as a multiple of the largest measured
-/// value.
+/// Largest predicted peak for which the axis is extended, as a multiple of the largest number of
+/// clients that was measured.
 const FARTHEST_PEAK: f64 = 2.0;
 
 /// A sweep with the names of its arms.
 pub(super) struct Subject<'a> {
     pub(super) sweep: &'a SweepView,
-    /// The name of each arm; empty if there is a single one.
+    /// The name of each arm. The name of a single arm is empty.
     pub(super) names: Vec<&'a str>,
 }
 
 impl<'a> Subject<'a> {
-    /// Returns the arms: their numbers, names and curves.
+    /// Returns the index, the name and the curve of each arm.
     pub(super) fn arms(&self) -> impl Iterator<Item = (usize, &'a str, &'a ArmCurve)> {
         let arms = self.names.iter().zip(&self.sweep.curves).enumerate();
         arms.map(|(number, (name, curve))| (number, *name, curve))
@@ -61,7 +61,7 @@ impl<'a> Subject<'a> {
         self.arms().zip(series).map(with_seconds).collect()
     }
 
-    /// Returns true if the load exceeds the capacity at a point, in an arm.
+    /// Returns true if the load exceeds the capacity at a point in any arm.
     pub(super) fn is_overloaded(&self, point: usize) -> bool {
         let exceeds = Unusable::Missing(Missing::ExceedsCapacity);
         let jobs =

@@ -1,4 +1,5 @@
-//! The figures of a sweep: throughput, response times and a model of them over the varied value.
+//! The figures of a sweep over the varied value: throughput, response times, and a model of the
+//! response times.
 
 use analyze::curve::{ArmCurve, Peak, Ranking, ResponseModel, Usl};
 use workload::question::{Quantity, Scale, TimeStatistic};
@@ -38,7 +39,7 @@ pub(super) fn figures(view: &ExperimentView, sweep: &SweepView) -> Vec<Figure> {
     figures_of(&Subject { sweep, names })
 }
 
-/// Returns the figures of a sweep whose arms have names.
+/// Returns the figures of a sweep with the names of its arms.
 pub(super) fn figures_of(subject: &Subject<'_>) -> Vec<Figure> {
     let mut figures = vec![throughput(subject)];
     figures.extend(response(subject));
@@ -108,8 +109,8 @@ fn highest_text(subject: &Subject<'_>, series: &[Series<'_>]) -> String {
 }
 
 /// Returns the points of a single arm at which all offered requests are completed, the points at
-/// which fewer are completed, and the points at which the load exceeds the capacity. `None` without
-/// a schedule of arrivals.
+/// which fewer are completed, and the points at which the load exceeds the capacity. `None` for
+/// several arms, or without a schedule of arrivals.
 fn offered_text(subject: &Subject<'_>, positions: &Positions) -> Option<String> {
     let [curve] = subject.sweep.curves.as_slice() else { return None };
     let job = |point: usize| subject.sweep.job_at(curve.points.get(point)?);
@@ -306,14 +307,14 @@ fn response_figure(
     let is_judged = |name: &str| {
         judged.is_some_and(|it| matches!(it, Quantity::Response(q) if q.name() == name))
     };
-    let last = series.iter().position(|one| is_judged(&one.name)).unwrap_or(series.len() - 1);
+    let marked = series.iter().position(|one| is_judged(&one.name)).unwrap_or(series.len() - 1);
     // With one arm the quantiles are the series, drawn side by side.
-    let place = |arm: usize| if is_by_arm { series.get(arm) } else { series.get(last) };
+    let place = |arm: usize| if is_by_arm { series.get(arm) } else { series.get(marked) };
     if is_by_arm {
         mark_best(subject, &mut drawn, &positions, place);
     } else {
         let single = Subject { sweep: subject.sweep, names: vec![""] };
-        let shifted = positions.shifted(last, series.len());
+        let shifted = positions.shifted(marked, series.len());
         mark_best(&single, &mut drawn, &shifted, place);
     }
     let named = if is_by_arm { series } else { &series[series.len() - 1..] };

@@ -157,7 +157,7 @@ fn of_complete() -> Vec<ExpectedSentence> {
         (
             ended(RunEnd::Completed { exhausted: Some(text()) }, at),
             PASS,
-            "the run ended by itself: the file `a.csv` of [write] has no record left",
+            "the run ended by itself; the file `a.csv` of [write] has no record left",
         ),
         (
             ended(RunEnd::EndedByUser, at),
@@ -246,7 +246,7 @@ fn of_requests() -> Vec<ExpectedSentence> {
         job: read(),
         failed: 1_020,
         scheduled: 2_000,
-        class: None,
+        error: None,
         runs_program: false,
     };
     let wrong = |results| Finding::WrongResults(WrongResults::Some { job: read(), results });
@@ -266,6 +266,7 @@ fn of_requests() -> Vec<ExpectedSentence> {
             PASS,
             "50,000 requests in 50.0 s",
         ),
+        (window(Requests::Scheduled { requests: 1, length }), PASS, "1 request in 50.0 s"),
         (
             Finding::Balance(outcomes),
             PASS,
@@ -285,6 +286,7 @@ fn of_requests() -> Vec<ExpectedSentence> {
         (wrong(1), Status::Invalid, "a result of [read] had an unexpected number of rows"),
         (wrong(1_200), Status::Invalid, "1,200 results of [read] had an unexpected number of rows"),
         (Finding::Overflow { times: 0 }, PASS, "no time was longer than an hour"),
+        (Finding::Overflow { times: 1 }, Status::Invalid, "1 time was longer than an hour"),
         (Finding::Overflow { times: 2 }, Status::Invalid, "2 times were longer than an hour"),
         (Finding::Files(Files::Whole), PASS, "every file of the jobs was read and written"),
         (Finding::Files(Files::CutOff { text: "cut off".to_owned() }), SUSPECT, "cut off"),
@@ -683,6 +685,7 @@ fn of_server() -> Vec<ExpectedSentence> {
     let excess =
         CounterComparison { server: 70_000.0, counter: ComparedCounter::Statements, ..compared };
     let agree = CounterComparison { server: 60_007.0, ..compared };
+    let only_one = CounterComparison { server: 1.0, ..compared };
     let written = |cycles, written_bytes, coverage| {
         Finding::Checkpoints(Checkpoints { cycles, written_bytes, coverage })
     };
@@ -697,9 +700,16 @@ fn of_server() -> Vec<ExpectedSentence> {
         (
             Finding::Commits(Commits::Missing(compared)),
             Status::Invalid,
-            "1 commits are missing: the server counted 60,006 commits; requests account for \
-             60,000, assay's own sessions for 7. The server, or a proxy before it, answered \
-             without executing them",
+            "1 commit is missing: the server counted 60,006 commits; requests account for 60,000, \
+             assay's own sessions for 7. The server, or a proxy before it, answered without \
+             executing it",
+        ),
+        (
+            Finding::Commits(Commits::Missing(only_one)),
+            Status::Invalid,
+            "60,006 commits are missing: the server counted 1 commit; requests account for 60,000, \
+             assay's own sessions for 7. The server, or a proxy before it, answered without \
+             executing them",
         ),
         (
             Finding::Commits(Commits::Excess(excess)),

@@ -142,7 +142,7 @@ fn of_server() -> Vec<ExpectedSentence> {
         (
             pool(BufferSetting::SharedBuffers, Some(16 << 30)),
             "shared_buffers is 128 MiB of 16 GiB of memory",
-            "psql -c \"alter system set shared_buffers = '4096MB'\"",
+            "psql -c \"alter system set shared_buffers = '4096MB'\", and restart the server",
         ),
         (
             pool(BufferSetting::InnodbBufferPool, Some(16 << 30)),
@@ -152,7 +152,12 @@ fn of_server() -> Vec<ExpectedSentence> {
         (
             pool(BufferSetting::SharedBuffers, None),
             "shared_buffers is 128 MiB",
-            "psql -c \"alter system set shared_buffers = 'a quarter of its memory'\"",
+            "set shared_buffers to a quarter of the server's memory, and restart the server",
+        ),
+        (
+            pool(BufferSetting::InnodbBufferPool, None),
+            "innodb_buffer_pool_size is 128 MiB",
+            "set innodb_buffer_pool_size to a quarter of the server's memory",
         ),
     ]
 }

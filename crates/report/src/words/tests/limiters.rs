@@ -221,8 +221,9 @@ fn of_generator() -> Vec<ExpectedSentence> {
     let thread = || "lane-1".to_owned();
     let processor = FullThread::Processor { thread: thread(), share: 0.97 };
     let used = CeilingUse { per_s: 1_000.0, share: 0.81, threads: 2, headroom: Headroom::Enough };
-    let full =
-        |use_of_thread, idle| F::Generator(G::ThreadFull { use_of_thread, idle, threads: 2 });
+    let full = |use_of_thread, underused| {
+        F::Generator(G::ThreadFull { use_of_thread, underused, threads: 2 })
+    };
     vec![
         (
             F::Connections(C::RequestsWait { text: text() }),

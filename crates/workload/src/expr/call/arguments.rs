@@ -192,7 +192,7 @@ impl<'p> Arguments<'p> {
         Ok(place)
     }
 
-    /// Fails if an argument is missing.
+    /// Fails if an argument without a default is missing.
     pub(crate) fn complete(&self) -> Result<(), InvalidExpr> {
         for (parameter, given) in self.spec.parameters.iter().zip(&self.given) {
             if given.is_none() && parameter.default.is_none() {

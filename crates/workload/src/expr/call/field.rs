@@ -32,7 +32,7 @@ mod tests {
     use crate::expr::call::golden::{check, error};
 
     #[test]
-    fn csv_value_needs_a_record() {
+    fn field_is_null_without_a_record() {
         check("field(2)", "NULL NULL NULL NULL NULL NULL NULL NULL");
     }
 

@@ -35,7 +35,7 @@ fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
     Ok((Family::Json(json), Type::Text))
 }
 
-/// Returns true if the value of an expression is always a JSON object.
+/// Returns true if the value of an expression is always a JSON object or NULL.
 fn is_document(value: &Node) -> bool {
     let Node::Generate(generate) = value else {
         return false;

@@ -22,7 +22,8 @@ pub(super) static SPEC: Spec = Spec {
     example: "pareto(10.0, 1.5)",
 };
 
-/// The allowed shapes: below, doubles overflow; above, only the minimum would occur.
+/// The allowed shapes. With a smaller shape, values could exceed the range of a double; with a
+/// larger one, all values would be close to the minimum.
 const SHAPES: (f64, f64) = (0.1, 1_000.0);
 
 fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {

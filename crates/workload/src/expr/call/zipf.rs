@@ -22,7 +22,7 @@ pub(super) static SPEC: Spec = Spec {
     example: "zipf(1, 1000)",
 };
 
-/// The largest exponent: beyond it only the first value would ever occur.
+/// The largest exponent: beyond it, fewer than one value in a million would differ from the first.
 const STEEPEST: f64 = 20.0;
 
 fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
