@@ -11,6 +11,7 @@ mod facts;
 mod faults;
 mod load;
 mod login;
+mod prepare;
 mod session;
 mod settings;
 
