@@ -1,10 +1,10 @@
 //! The command line of the program `limiter`.
 
-/// The default seed: that of the table in `docs/limiter.md`.
-const SEED: u64 = 2_028;
+/// The default seed, with which the table in `docs/limiter.md` will be made next.
+const SEED: u64 = 2_031;
 
 /// The seeds with which the thresholds of `analyze` were tuned; `--write` refuses them.
-const TUNED: [u64; 4] = [7, 11, 2_026, 2_027];
+const TUNED: [u64; 5] = [7, 11, 2_026, 2_027, 2_028];
 
 const REPETITIONS: u64 = 3;
 
