@@ -4,6 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use base::percent_encoded;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
@@ -56,16 +57,10 @@ pub(crate) fn open_database(path: &Path, flags: OpenFlags) -> rusqlite::Result<C
 
 /// Opens the database at a path to read its first page without locks. Its journal is not read.
 pub(crate) fn open_unlocked(path: &Path) -> rusqlite::Result<Connection> {
-    let mut address = "file://".to_owned();
-    for byte in database_path(path).as_os_str().as_encoded_bytes() {
-        match byte {
-            b'/' | b'.' | b'-' | b'_' => address.push(char::from(*byte)),
-            _ if byte.is_ascii_alphanumeric() => address.push(char::from(*byte)),
-            _ => address.push_str(&format!("%{byte:02x}")),
-        }
-    }
+    let path = database_path(path);
+    let encoded = percent_encoded(path.as_os_str().as_encoded_bytes());
     // Only a file that is said to be immutable is read without locks.
-    address.push_str("?immutable=1");
+    let address = format!("file://{encoded}?immutable=1");
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_URI
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;

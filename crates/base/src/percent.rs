@@ -1,9 +1,10 @@
 //! Percent-encoding of URLs (RFC 3986, section 2.1).
 
 /// Percent-encodes a part of a URL: every byte except ASCII letters, digits and `-._~/,`.
-pub fn percent_encoded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
+pub fn percent_encoded(text: impl AsRef<[u8]>) -> String {
+    let bytes = text.as_ref();
+    let mut out = String::with_capacity(bytes.len());
+    for &byte in bytes {
         if byte.is_ascii_alphanumeric() || b"-._~/,".contains(&byte) {
             out.push(char::from(byte));
         } else {

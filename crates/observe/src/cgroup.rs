@@ -38,12 +38,14 @@ struct Bounds {
 impl Bounds {
     fn of(root: &Root, process: u32) -> Bounds {
         let text = root.text(&format!("proc/{process}/cgroup")).unwrap_or_default();
-        let own_text = root.text("proc/self/cgroup").unwrap_or_default();
         // The mount point is the group of Assay's own container. If a group is not visible below
         // it, the limits of the mount point are those of the process only if both share the group.
         let known_hierarchy = |controller: &str| {
             let found = hierarchy(root, &text, controller)?;
-            let is_own = || hierarchy(root, &own_text, controller).as_ref() == Some(&found);
+            let is_own = || {
+                let own = root.text("proc/self/cgroup").unwrap_or_default();
+                hierarchy(root, &own, controller).as_ref() == Some(&found)
+            };
             (found.is_visible(root) || is_own()).then_some(found)
         };
         let cpu = known_hierarchy("cpu");

@@ -154,10 +154,7 @@ impl<B: Block> SpoolHandle<B> {
     pub(crate) fn hand_in(&self, block: B) {
         let mut state = self.shared.state();
         if state.written.is_none() {
-            state.weight += block.weight();
-            state.full.push_back(block);
-            self.shared.update_has_room(&state);
-            self.shared.work_available.notify_one();
+            self.shared.enqueue(&mut state, block);
         }
     }
 
@@ -223,12 +220,16 @@ impl<B: Block> Shared<B> {
             return false;
         }
         let Some(empty) = state.empty.pop() else { return false };
-        let full = std::mem::replace(block, empty);
+        self.enqueue(state, std::mem::replace(block, empty));
+        true
+    }
+
+    /// Queues a filled block for the thread.
+    fn enqueue(&self, state: &mut State<B>, full: B) {
         state.weight += full.weight();
         state.full.push_back(full);
         self.update_has_room(state);
         self.work_available.notify_one();
-        true
     }
 
     fn update_has_room(&self, state: &State<B>) {

@@ -487,12 +487,12 @@ fn commits(finding: &Commits) -> String {
     match finding {
         Commits::Agree(compared) => comparison(compared),
         Commits::Missing(compared) => {
-            let missing = counted(-compared.difference(), compared.counter);
-            let (are, them) =
-                if missing.starts_with("1 ") { ("is", "it") } else { ("are", "them") };
+            let missing = -compared.difference();
+            let (are, them) = if missing as u64 == 1 { ("is", "it") } else { ("are", "them") };
             format!(
-                "{missing} {are} missing: {}. The server, or a proxy before it, answered without \
+                "{} {are} missing: {}. The server, or a proxy before it, answered without \
                  executing {them}",
+                counted(missing, compared.counter),
                 comparison(compared)
             )
         }

@@ -51,7 +51,7 @@ pub(super) struct Checker<'f> {
     pub(super) secrets: ParameterUses,
     /// Names of the sections whose lines for other databases were searched for passwords, each with
     /// the dialect that the section has.
-    pub(super) searched: HashSet<(String, &'static str)>,
+    pub(super) searched: HashSet<(String, Dialect)>,
     /// The plan that will run, if this check produces the plan that is shown without secrets.
     pub(super) running_plan: Option<&'f Plan>,
 }

@@ -33,9 +33,7 @@ impl<'f> Checker<'f> {
         let has_dialect = |entry: &Entry<'_>| dialect::split(entry.key().text()).1.is_some();
         let (file, entries) = (self.file, section.entries.as_slice());
         // A section may be used in many mixes.
-        if !entries.iter().any(has_dialect)
-            || !self.searched.insert((section.name.clone(), own.name()))
-        {
+        if !entries.iter().any(has_dialect) || !self.searched.insert((section.name.clone(), own)) {
             return;
         }
         for dialect in Dialect::ALL.into_iter().filter(|dialect| *dialect != own) {

@@ -127,12 +127,10 @@ fn exposed_secret(file: &File<'_>, hidden: &Hidden) -> Diagnostic {
     let sections = file.sections.iter().filter(|section| section.name != "params");
     let entries = sections.flat_map(|section| &section.entries).chain(&file.globals);
     let is_shown = |entry: &&Entry<'_>| !may_hold.contains(&dialect::split(entry.key().text()).0);
-    let mut places = entries.filter(is_shown).filter(|entry| is_meant(entry.value().text()));
+    let places = entries.filter(is_shown).filter(|entry| is_meant(entry.value().text()));
     // A `url` comes last: its password may hold the secret, which is allowed there.
-    let mut places: Vec<_> = places.by_ref().collect();
-    places.sort_by_key(|entry| dialect::split(entry.key().text()).0 == "url");
-    let mut places = places.into_iter();
-    let span = places.next().and_then(|entry| entry.key().span());
+    let first = places.min_by_key(|entry| dialect::split(entry.key().text()).0 == "url");
+    let span = first.and_then(|entry| entry.key().span());
     wording::error(span, message)
         .help("use another parameter there; the value of this one is hidden wherever it is printed")
 }
