@@ -34,6 +34,8 @@ pub enum JobObstacle {
     NotWaitedFor,
     /// The offered load of every job exceeds the capacity.
     AllOverloaded,
+    /// Requests piled up in a run whose target was unreachable at its end.
+    TargetLost,
     /// No job has Poisson arrivals at one rate for long enough.
     NoPoissonArrivals {
         /// Minimum number of arrivals per second.

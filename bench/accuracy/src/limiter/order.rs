@@ -1,6 +1,6 @@
 //! The command line of the program `limiter`.
 
-/// The default seed, with which the table in `docs/limiter.md` will be made next.
+/// The default seed, with which the table in `docs/limiter.md` was made.
 const SEED: u64 = 2_031;
 
 /// The seeds with which the thresholds of `analyze` were tuned; `--write` refuses them.

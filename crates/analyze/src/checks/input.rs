@@ -154,10 +154,7 @@ impl<'a> CheckInput<'a> {
     pub(crate) fn is_overloaded(&self, account: AccountId) -> bool {
         let account = self.evidence.plan.whole_job_account(account);
         let Some(counts) = self.counts.get(account.index()) else { return false };
-        // A backlog that built up after the target was lost says nothing about the target's
-        // capacity.
-        let is_lost = self.evidence.ended == Some(EndKind::TargetLost);
-        !is_lost
+        !self.is_target_lost()
             && self.has_schedule(account)
             && (counts.balance.rejected() > 0 || self.leaves_unsent(account) || self.grows(account))
     }
@@ -194,9 +191,14 @@ impl<'a> CheckInput<'a> {
         let Backlog { open, arrivals, .. } = self.backlog(&self.evidence.jobs[account.index()]);
         let due: f64 = arrivals[arrivals.len().saturating_sub(open.len())..].iter().sum();
         let left = *open.last()?;
-        let is_lost = self.evidence.ended == Some(EndKind::TargetLost);
         let is_material = left >= FEWEST_LEFT_OPEN && left > LEFT_OPEN * due;
-        (is_material && !is_lost).then(|| (left / due).min(1.0))
+        (is_material && !self.is_target_lost()).then(|| (left / due).min(1.0))
+    }
+
+    /// Returns true if the target was unreachable when the run ended. A backlog that built up after
+    /// the target was lost says nothing about the target's capacity.
+    pub(super) fn is_target_lost(&self) -> bool {
+        self.evidence.ended == Some(EndKind::TargetLost)
     }
 
     /// Returns true if too many requests of a job were still unsent after the run had waited for

@@ -48,13 +48,21 @@ struct Difference<'a> {
     name: &'a str,
     /// Difference as a fraction of the expected number.
     by: f64,
-    /// Fraction that chance and the edges of a schedule allow.
-    chance: f64,
+    /// Standard deviation of this fraction; 0 if arrivals are not random.
+    deviation: f64,
+    /// Fraction that the edges of the window allow.
+    edges: f64,
 }
 
 impl Difference<'_> {
-    fn allowed(&self) -> f64 {
-        self.chance.max(RATE_SUSPECT)
+    /// Returns the fraction that chance and the edges allow; `quantile` is a standard normal
+    /// quantile.
+    fn chance(&self, quantile: f64) -> f64 {
+        quantile * self.deviation + self.edges
+    }
+
+    fn allowed(&self, quantile: f64) -> f64 {
+        self.chance(quantile).max(RATE_SUSPECT)
     }
 }
 
@@ -68,20 +76,22 @@ fn quantile_of_largest(squared: f64, of: usize) -> f64 {
 impl<'a> CheckInput<'a> {
     /// Checks that the number of due requests matches the schedules.
     pub(super) fn rate(&self) -> Check {
-        let jobs = self.whole_jobs().count();
-        let differences = self.whole_jobs().filter_map(|account| self.difference(account, jobs));
-        let Some(worst) = differences
-            .max_by(|a, b| (a.by.abs() / a.allowed()).total_cmp(&(b.by.abs() / b.allowed())))
-        else {
+        let differences: Vec<Difference<'_>> =
+            self.whole_jobs().filter_map(|account| self.difference(account)).collect();
+        let random = differences.iter().filter(|difference| difference.deviation > 0.0).count();
+        let quantile = quantile_of_largest(SQUARED_QUANTILE, random);
+        let excess = |difference: &Difference<'_>| difference.by.abs() / difference.allowed(quantile);
+        let Some(worst) = differences.iter().max_by(|a, b| excess(a).total_cmp(&excess(b))) else {
             return CheckKind::Rate.not_possible(JobObstacle::NoSchedule);
         };
-        let judged = CheckKind::Rate.of(Unit::Percent, worst.by * 100.0, worst.allowed() * 100.0);
+        let (chance, allowed) = (worst.chance(quantile), worst.allowed(quantile));
+        let judged = CheckKind::Rate.of(Unit::Percent, worst.by * 100.0, allowed * 100.0);
         let finding = RateDifference { job: worst.name.to_owned(), by: worst.by };
         let status = match worst.by.abs() {
-            by if by <= worst.allowed() => Status::Pass,
+            by if by <= allowed => Status::Pass,
             // Chance alone causes a difference above `chance` now and then, but never one above
             // twice `chance`.
-            by if by <= RATE_INVALID.max(2.0 * worst.chance) => Status::Suspect,
+            by if by <= RATE_INVALID.max(2.0 * chance) => Status::Suspect,
             _ => Status::Invalid,
         };
         judged.conclude(status, Finding::Rate(finding))
@@ -98,7 +108,7 @@ impl<'a> CheckInput<'a> {
         Some(per_s * until.saturating_sub(from).as_secs_f64())
     }
 
-    fn difference(&self, account: AccountId, jobs: usize) -> Option<Difference<'a>> {
+    fn difference(&self, account: AccountId) -> Option<Difference<'a>> {
         let job = self.evidence.plan.account(account).job();
         // A job with a fixed number of requests ends with its last request, not with the window.
         if self.evidence.plan.account(account).job().has_fixed_request_count() {
@@ -114,14 +124,15 @@ impl<'a> CheckInput<'a> {
         }
         let arrivals = self.counts[account.index()].arrivals as f64;
         let burst = f64::from(Arrivals::of(job, 0).burst);
-        let chance = match is_random(schedule) {
-            true => quantile_of_largest(SQUARED_QUANTILE, jobs) * (expected * burst).sqrt(),
-            false => 0.0,
-        };
+        let deviation = if is_random(schedule) { (expected * burst).sqrt() } else { 0.0 };
         // An arrival at either edge may fall inside or outside of the window.
         let edges = 2.0 * f64::from(batch);
-        let (by, chance) = ((arrivals - expected) / expected, (chance + edges) / expected);
-        Some(Difference { name: job.name(), by, chance })
+        Some(Difference {
+            name: job.name(),
+            by: (arrivals - expected) / expected,
+            deviation: deviation / expected,
+            edges: edges / expected,
+        })
     }
 
     /// Checks that the number of due requests per second matches the schedules.

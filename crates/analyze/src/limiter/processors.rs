@@ -152,7 +152,8 @@ impl LimiterInput<'_, '_> {
             generator: self.generator_on_same_host(),
             is_starved: true,
         });
-        let candidate = Candidate::new(Component::DatabaseCpu, share, finding)
+        let component = self.proxy_or(Component::DatabaseCpu);
+        let candidate = Candidate::new(component, share, finding)
             .with(EvidenceKind::UsedProcessors, used)
             .with(EvidenceKind::Processors, available)
             .with(EvidenceKind::WantedProcessors, used + waited)

@@ -299,6 +299,13 @@ fn crowded_shared_processors_limit_the_database() {
         Component::DatabaseCpu,
         F::Processors(ProcessorLimit::Full { is_starved: true, .. })
     );
+    hold(&mut evidence, "server", "proxies", 1.0);
+    names!(
+        &evidence,
+        Component::Proxy,
+        F::Processors(ProcessorLimit::Full { is_starved: true, .. })
+    );
+    hold(&mut evidence, "server", "proxies", 0.0);
     plant(&mut evidence, "server", "waited", 0.2);
     assert_eq!(summarize(&evidence).limiter.component, Component::Unknown);
 }

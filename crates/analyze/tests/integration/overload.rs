@@ -205,6 +205,16 @@ fn short_window_without_a_large_shortfall_is_not_judged() {
 fn shortfall_after_the_target_was_lost_is_not_an_overload() {
     let evidence = Evidence { ended: Some(EndKind::TargetLost), ..answered_at(4, 0, PER_S / 2) };
     assert_eq!(check_of(&evidence), Status::NotPossible);
+    let file = "duration = 3s\n[read]\nquery = select 1\nrate = 1000\nconcurrency = 2\n";
+    let mut evidence = steady(file);
+    turn_bad(&mut evidence, 0, 1, [0, 7, 0]);
+    evidence.ended = Some(EndKind::TargetLost);
+    let why = Obstacle::Jobs(JobObstacle::TargetLost);
+    assert_eq!(check("backlog", &evidence).finding, Finding::NotPossible(why.clone()));
+    let mut evidence = steady(OPEN);
+    answer_only(&mut evidence, 0, 0, PER_S * 9 / 10);
+    evidence.ended = Some(EndKind::TargetLost);
+    assert_eq!(check("backlog", &evidence).finding, Finding::NotPossible(why));
 }
 
 /// Four seconds are too few for a slope, but enough to leave requests behind.

@@ -44,6 +44,12 @@ fn fewer_or_more_requests_than_the_schedule_says_are_noticed() {
     let of_poisson = |per_s| check("rate", &counted(POISSON, &[per_s])).status;
     assert_eq!(of_poisson(987), Status::Pass);
     assert_eq!(of_poisson(985), Status::Suspect);
+    // Only jobs with random arrivals make a difference by chance more likely.
+    let limit = |more: &str| check("rate", &counted(&format!("{POISSON}{more}"), &[1_000])).limit;
+    let closed = "[closed]\nquery = select 1\nconcurrency = 4\n";
+    assert_eq!(limit(closed), limit(""));
+    let random = POISSON.split_once("[read]").unwrap().1;
+    assert!(limit(&format!("[random]{random}")) > limit(""));
     let found = check("rate", &counted(OPEN, &[980]));
     let Finding::Rate(difference) = found.finding else { panic!("{found:?}") };
     assert!(difference.job == "read" && near(difference.by, -0.02), "{difference:?}");

@@ -33,6 +33,9 @@ fn reason_of_jobs(obstacle: JobObstacle) -> String {
             "the run did not wait for all requests, or a file did not have them"
         }
         JobObstacle::AllOverloaded => "the offered load exceeds the capacity of every job",
+        JobObstacle::TargetLost => {
+            "requests piled up, but the target was unreachable at the end of the run"
+        }
         JobObstacle::NoPoissonArrivals { per_s, seconds } => {
             return format!(
                 "no job has Poisson arrivals at a constant rate of at least {} per second for {} s",

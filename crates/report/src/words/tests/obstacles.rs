@@ -15,9 +15,9 @@ fn place(obstacle: &Obstacle) -> usize {
         Obstacle::VirtualTime => 1,
         Obstacle::NothingObserved => 2,
         Obstacle::Jobs(obstacle) => 3 + place_of_jobs(*obstacle),
-        Obstacle::Observation(obstacle) => 20 + place_of_observation(*obstacle),
-        Obstacle::Calibration(obstacle) => 31 + place_of_calibration(*obstacle),
-        Obstacle::Counters(obstacle) => 35 + place_of_counters(obstacle),
+        Obstacle::Observation(obstacle) => 21 + place_of_observation(*obstacle),
+        Obstacle::Calibration(obstacle) => 32 + place_of_calibration(*obstacle),
+        Obstacle::Counters(obstacle) => 36 + place_of_counters(obstacle),
     }
 }
 
@@ -40,6 +40,7 @@ fn place_of_jobs(obstacle: J) -> usize {
         J::FewRequests { .. } => 14,
         J::NoBusyClients => 15,
         J::NoExpectedRows => 16,
+        J::TargetLost => 17,
     }
 }
 
@@ -88,7 +89,7 @@ fn place_of_counters(obstacle: &S) -> usize {
 }
 
 /// Number of obstacles.
-const ALL: usize = 48;
+const ALL: usize = 49;
 
 fn of_jobs() -> Vec<(Obstacle, &'static str)> {
     let obstacles = [
@@ -100,6 +101,10 @@ fn of_jobs() -> Vec<(Obstacle, &'static str)> {
         (J::NoArrivals, "no job has a schedule of arrivals"),
         (J::NotWaitedFor, "the run did not wait for all requests, or a file did not have them"),
         (J::AllOverloaded, "the offered load exceeds the capacity of every job"),
+        (
+            J::TargetLost,
+            "requests piled up, but the target was unreachable at the end of the run",
+        ),
         (
             J::NoPoissonArrivals { per_s: 5.0, seconds: 10 },
             "no job has Poisson arrivals at a constant rate of at least 5 per second for 10 s",
