@@ -60,7 +60,7 @@ impl CliOption<'_> {
     /// Parses a count, which may be 0.
     ///
     /// # Errors
-    /// Fails if the value is not a number.
+    /// Fails if the value is not a whole number from 0 to [`u32::MAX`].
     pub fn number(&self) -> Result<u32, Failure> {
         self.value.parse().map_err(|_| self.wrong_value("give a whole number"))
     }

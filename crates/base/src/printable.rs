@@ -47,8 +47,8 @@ pub(crate) fn printable_lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.split('\n').map(printable).collect::<Vec<_>>().join("\n"))
 }
 
-/// Returns the text with escapes (`\u{1b}`) for characters that a terminal acts on, for files in
-/// which different texts must stay different.
+/// Returns the text with escapes (`\u{1b}`) for characters that a terminal acts on. Each of these
+/// characters has an escape of its own, for files in which different texts should stay different.
 pub fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(is_terminal_control) {
         return Cow::Borrowed(text);

@@ -16,8 +16,8 @@ const SECRET_SUFFIX: &str = "_KEY";
 /// [`SECRET_SUFFIX`].
 const SECRET_NAME: &str = "DATABASE_URL";
 
-/// Names that match but hold no secret, such as those of folders, sockets, files, programs and
-/// people.
+/// Variables whose names match but that hold no secret: for example, folders, sockets, files,
+/// programs and people.
 const HARMLESS_NAMES: [&str; 11] = [
     "PWD",
     "OLDPWD",

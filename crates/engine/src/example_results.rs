@@ -2,7 +2,7 @@
 //!
 //! The results are read before time zero, after the excerpts of the loaded tables and over the same
 //! connection. An example is executed only if [`refusal`] returns `None`, and only in a transaction
-//! that cannot write; in SQLite, the connection cannot write meanwhile.
+//! that cannot write or, in SQLite, while the connection cannot write.
 
 use base::{Clock, Dialect, Nanos};
 use driver::{Connection, Error, Table};

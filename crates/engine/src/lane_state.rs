@@ -167,8 +167,7 @@ impl<D: Driver> LaneState<D> {
         self.check_stop();
     }
 
-    /// Records, as an event, an input file of a closed job that yielded nothing during the whole
-    /// job.
+    /// Records, as an event, that an input file yielded nothing until the end of its closed job.
     pub(crate) fn note_empty_file(&self, job_state: &JobState, part: PartId) {
         if !job_state.feeds.borrow_mut().take_no_input(part) {
             return;

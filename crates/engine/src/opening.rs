@@ -36,7 +36,7 @@ pub(crate) struct LaneConnections<D: Driver> {
     pub(crate) limited_jobs: Vec<(JobId, Error)>,
 }
 
-/// Returns the numbers that identify the clients of a job that a lane has at time zero.
+/// Returns the numbers of those clients of a job that belong to a lane at time zero.
 pub(crate) fn clients(plan: &Plan, id: JobId, share: Share) -> Vec<u32> {
     let job = plan.job(id);
     let all = configured_connections(plan, job);

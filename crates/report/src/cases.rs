@@ -60,7 +60,7 @@ pub enum TestResult {
 }
 
 impl TestGroup {
-    /// Returns the name of the kind in documents.
+    /// Returns the name of this kind of test case in documents.
     pub fn name(self) -> &'static str {
         match self {
             TestGroup::Validity => "validity",

@@ -211,7 +211,7 @@ const OPTIONS: [&str; 27] = [
     "outage-code",
 ];
 
-/// Returns the kinds of server on which an option has an effect.
+/// Returns the kinds of server that accept an option.
 fn kinds_with_option(option: &str) -> &'static [&'static str] {
     match option {
         "service" => &["mm1", "mmc", "md1", "mdc", "usl"],
@@ -221,7 +221,7 @@ fn kinds_with_option(option: &str) -> &'static [&'static str] {
     }
 }
 
-/// Checks that the kind of server exists and that all of these options have an effect on it.
+/// Checks that the kind of server exists and that it accepts all of these options.
 fn check_names(kind: &str, options: &[(String, String)]) -> Result<(), ConfigError> {
     let Some(kind) = KINDS.into_iter().find(|known| *known == kind) else {
         return Err(ConfigError::Kind(kind.to_owned()));

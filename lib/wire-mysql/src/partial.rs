@@ -14,7 +14,7 @@ const MAX_KEPT_CAPACITY: usize = 4 << 10;
 /// An incomplete packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PartialPacket {
-    /// The received bytes of its header and of the first byte of its payload.
+    /// The received bytes of its header, and the first byte of its payload.
     pub(crate) head: [u8; HEADER + 1],
     /// Number of bytes received in `head`.
     pub(crate) length: u8,

@@ -38,8 +38,8 @@ const LARGEST_STEP: f64 = 0.94;
 /// Intended ratio of the upper bound of the mean measure to the allowed measure after a step down.
 const AIMED_RATIO: f64 = 0.85;
 
-/// Factor of the first step down after a trial whose measure is at least [`JUMP`] times its bound,
-/// and the largest factor after a value that the generator cannot produce.
+/// Factor of the step down after the first attempt if the measure of a trial is at least [`JUMP`]
+/// times its bound. Also the largest factor after a value that the generator cannot produce.
 const STEP_FROM_CLIFF: f64 = 0.92;
 
 /// Aim of a step down after an overload, as a fraction of the load that the server still answered.

@@ -135,7 +135,7 @@ impl<'a> CheckInput<'a> {
         })
     }
 
-    /// Checks that the number of due requests per second matches the schedules.
+    /// Checks that the number of due requests matches the schedules in each second.
     pub(super) fn each_second(&self) -> Check {
         let seconds: Vec<(AccountId, Second)> = self
             .whole_jobs()

@@ -66,7 +66,7 @@ impl CheckInput<'_> {
         self.evidence.plan.jobs.iter().map(of_job).sum()
     }
 
-    /// Checks that no requests failed unexpectedly. The job with the largest error rate decides: a
+    /// Checks that hardly any requests failed unexpectedly. The job with the largest error rate decides: a
     /// busier job must not hide one that fails completely.
     pub(super) fn errors(&self) -> Check {
         let accounts = (0..self.counts.len() as u16).map(AccountId);

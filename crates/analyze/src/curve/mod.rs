@@ -3,12 +3,13 @@
 //! A sweep runs a workload at several values of one key, several times each. A [`CurvePoint`] holds
 //! the runs at one value. [`best()`] names the best point with the points that are not shown to be
 //! worse, [`fit_usl()`] fits the universal scalability law to the throughput, and
-//! [`response_model()`] predicts response times from two points of the curve. An [`ArmCurve`] holds
-//! these results for one arm.
+//! [`response_model()`] predicts response times from the point with one client and from the points
+//! on the plateau. An [`ArmCurve`] holds these results for one arm.
 //!
-//! Points with runs that are INVALID, or that do not have the metric, are not used; [`best()`] and
-//! [`fit_usl()`] name them with the [`Unusable`] reason. Only [`response_model_of_rates()`] also
-//! uses points whose load exceeds the capacity, even INVALID ones: their throughput is the plateau.
+//! A point is not used if one of its runs is INVALID or lacks the metric; [`best()`] and
+//! [`fit_usl()`] name such points with the [`Unusable`] reason. Only [`response_model_of_rates()`]
+//! also uses points whose load exceeds the capacity, because their throughput is the plateau. They
+//! may be INVALID, unless the load generator or its machine failed.
 
 mod best;
 mod point;

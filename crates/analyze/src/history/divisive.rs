@@ -188,7 +188,7 @@ mod tests {
         change_points(values).into_iter().map(|point| point.at).collect()
     }
 
-    /// By hand: 2·(10·4/4) − 1 − 1 = 18 between {0, 1} and {10, 11}, times 4/4.
+    /// By hand: 2·(40/4) − 1 − 1 = 18 between {0, 1} and {10, 11}, times 2·2/(2 + 2) = 1.
     #[test]
     fn divergence_agrees_with_the_definition() {
         let distances = Distances::of(&[0.0, 1.0, 10.0, 11.0]);

@@ -23,8 +23,8 @@ pub struct ObservedComponents {
     /// at most five. `cpu` denotes sessions that run; `unexplained` those that the database shows
     /// as running but that cannot have run.
     pub waits: Vec<(String, f64)>,
-    /// Programs, other than the load generator and the database, that used at least a hundredth of
-    /// a processor, for all observed hosts.
+    /// Programs on all observed hosts, other than the load generator and the database, that used at
+    /// least a hundredth of a processor.
     pub programs: Vec<OtherProgram>,
 }
 

@@ -3,13 +3,13 @@
 //! * [`oracles()`]: simulated servers whose response times are known in closed form, measured by
 //!   the whole engine in virtual time. [`over_the_wire`]: some of them in real time, over loopback,
 //!   in the protocols of PostgreSQL and MySQL.
-//! * [`mutations()`]: faults of real tools, planted on purpose; each must fail a comparison that
-//!   passes without it.
+//! * [`mutations()`]: faults of real tools, planted on purpose; each must make a comparison fail
+//!   that passes without it.
 //! * [`Finding`]: a measured number and its expected value, judged by pure functions.
 //!
 //! Invariant: every measured number comes from the engine that measures databases. Every expected
-//! value comes from a formula, from a recursion that shares only the source of random numbers with
-//! the engine or, for a run in real time, also from its twin in virtual time.
+//! value comes from a formula, or from a recursion that shares only the source of random numbers
+//! with the engine. For a run in real time, it may also come from the run's twin in virtual time.
 
 mod depth;
 mod finding;

@@ -24,8 +24,8 @@ pub(crate) fn range(node: &Node, variables: &[Option<Range>]) -> Option<Range> {
     }
 }
 
-/// Returns the range of a sum, difference or remainder with one constant; `None` for other
-/// combinations, whose values may skip numbers.
+/// Returns the range of a sum or difference with a constant, or of a remainder by a constant if
+/// every remainder occurs; `None` for other combinations, whose values may skip numbers.
 fn combined(combination: &Combination, variables: &[Option<Range>]) -> Option<Range> {
     let left = range(&combination.left, variables)?;
     let right = range(&combination.right, variables)?;
