@@ -127,10 +127,10 @@ pub(crate) fn run(root: &Path, beside: &[&str]) -> Result<String, Vec<String>> {
     }
 }
 
-/// Runs the failed tests of each program a second time, one at a time and with no other test
-/// program, unless there are more than [`MOST_REPEATED`]: tests in real time may fail because other
-/// programs keep the machine busy. Returns the tests of the programs whose tests then all pass;
-/// they no longer count as failed.
+/// Runs the failed tests of each program a second time, unless more than [`MOST_REPEATED`] tests
+/// failed. They run one at a time and with no other test program: tests in real time may fail
+/// because other programs keep the machine busy. Returns the tests of the programs whose tests then
+/// all pass; they no longer count as failed.
 fn repeat_failed(finished: &mut [Finished]) -> Vec<Unsteady> {
     let failed = |program: &Finished| program.failed.as_ref().map_or(0, |it| it.tests().len());
     let mut unsteady = Vec::new();

@@ -68,10 +68,10 @@ const MATERIAL_SHARE: f64 = 0.005;
 /// Number of requests below which a growth is too small to matter.
 const MATERIAL_COUNT: f64 = 10.0;
 
-/// Factor of √(n b) above which a growth is more than the random walk of a queue. While n requests
-/// arrive in bursts of b, the length of a queue at exactly its capacity has a standard deviation of
-/// √(2 n b), if service times are exponential (the variances of arrivals and of departures are both
-/// n, times b for bursts).
+/// Factor of √(n b) above which a growth is more than the random walk of a queue. Let n requests
+/// arrive in bursts of b, at a rate equal to the capacity, with exponential service times. The
+/// variance of the arrivals is then n b, and that of the departures is n, so the length of the
+/// queue has a standard deviation of at most √(2 n b).
 const RANDOM_WALK: f64 = 2.0;
 
 /// Share of the requests that may stay open in an interval of a window that is too short for a
@@ -117,9 +117,9 @@ pub(crate) fn trend_of_varying(backlog: &[f64], arrivals: &[f64]) -> Option<Tren
     Some(if as_it_was.growth < at_mean_rate.growth { as_it_was } else { at_mean_rate })
 }
 
-/// Returns the arrival rate of the requests that are open at the end of each interval: the mean
-/// rate over the last R intervals, where R is the average duration of a request by Little's law, in
-/// intervals, and at least 1.
+/// Returns, for the end of each interval, the arrival rate of the open requests: the mean rate over
+/// the last R intervals. R is the average duration of a request in intervals, by Little's law, and
+/// at least 1.
 fn rates_of_open_requests(backlog: &[f64], arrivals: &[f64]) -> Vec<f64> {
     let first = arrivals.len() - backlog.len();
     let came: f64 = arrivals[first..].iter().sum();

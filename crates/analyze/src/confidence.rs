@@ -155,10 +155,10 @@ impl Estimate {
         self.bounds.filter(|bounds| !bounds.is_optimistic)
     }
 
-    /// Returns true if another estimate differs by more than chance explains: both have intervals,
-    /// their distance is more than [`SEPARATION`] half-widths of the interval of their difference,
-    /// and their relative difference is at least [`LEAST_DIFFERENCE`]. Optimistic intervals are
-    /// widened by [`WIDENING`].
+    /// Returns true if another estimate differs by more than chance explains. Both estimates must
+    /// have intervals. They must differ by more than [`SEPARATION`] half-widths of the interval of
+    /// their difference, and by at least [`LEAST_DIFFERENCE`] of the larger one. Optimistic
+    /// intervals are widened by [`WIDENING`].
     pub(crate) fn differs_from(&self, other: &Estimate) -> bool {
         let [less, more] = if self.value < other.value { [self, other] } else { [other, self] };
         let (Some(below), Some(above)) = (less.bounds, more.bounds) else { return false };
@@ -503,8 +503,8 @@ mod tests {
         assert_eq!(bounds.low, bounds.high);
     }
 
-    /// At a utilisation of 70 %, the median of a queue's times is as precise as that of a fifteenth
-    /// as many independent times, and p99 as precise as that of a fiftieth (by simulation).
+    /// At a utilisation of 70 %, the median of n times of a queue is as precise as that of n/15
+    /// independent times, and p99 as precise as that of n/50 (by simulation).
     #[test]
     fn correlated_times_have_fewer_effective_samples() {
         let worth = |fraction| {

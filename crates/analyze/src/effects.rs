@@ -44,10 +44,10 @@ pub struct Effect {
     pub times: usize,
 }
 
-/// Returns the changes at the first start and at the last end of each intermittent activity. For a
-/// job without such a change, for example because the activity was too short to be compared,
-/// returns the change from the time before the activity to the time after it, unless a different
-/// cause may explain that change.
+/// Returns the changes at the first start and at the last end of each intermittent activity. A job
+/// may have no such change, for example because the activity was too short to be compared. For this
+/// job, returns the change from the time before the activity to the time after it, unless a
+/// different cause may explain that change.
 pub(crate) fn effects(side_effects: &[SideEffects]) -> Vec<Effect> {
     let mut found: Vec<Effect> = side_effects.iter().flat_map(effects_at_ends).collect();
     let between: Vec<Effect> = side_effects.iter().flat_map(effects_after).collect();

@@ -43,8 +43,8 @@ pub struct SideEffects {
     /// Length of the longest step of the window, in seconds: the precision with which the ends of
     /// its phases are known. For background work, at least the time between two samples.
     pub resolution_s: f64,
-    /// Phase that the others are compared with: of the phases in which the job is not active, the
-    /// first that is long enough for intervals, or else the first of them.
+    /// Phase that the others are compared with: the first phase without the job that is long enough
+    /// for intervals. If none is, the first phase without the job.
     pub reference: PhaseName,
     /// Phases of the window, in the order of [`PhaseName::ALL`].
     pub phases: Vec<PhaseSummary>,
@@ -122,9 +122,9 @@ pub struct JobStep {
 /// returns the response times of the requests whose intended start lies in a step.
 ///
 /// A job is intermittent if it has a `start`, a `stop` or a `count`, is a timetable, or runs
-/// programs, and if some step of the window lies outside of its activity, because without such a
-/// step there is nothing to compare with. So a timetable as dense as continuous traffic is not
-/// intermittent. Parts of mixes are not judged on their own.
+/// programs. In addition, some step of the window must lie outside of its activity; otherwise there
+/// is nothing to compare with. So a timetable as dense as continuous traffic is not intermittent.
+/// Parts of mixes are not judged on their own.
 ///
 /// # Errors
 /// The first error that `read` returns.

@@ -97,7 +97,7 @@ impl Evidence {
     }
 
     /// Returns the first event in which the server refuses connections to a job permanently; if
-    /// there is none, the first refusal of a connection that the job had lost.
+    /// there is none, the first refusal to replace a connection that the job had lost.
     fn refusal(&self, account: AccountId) -> Option<&Event> {
         self.refusals(account).min_by_key(|event| (!is_limit(event), event.at))
     }

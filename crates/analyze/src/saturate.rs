@@ -136,8 +136,8 @@ pub fn next_saturation_step(
     }
 }
 
-/// Returns the load if the last step meets the condition or exceeds the capacity; the outer `None`
-/// means that the quantity was not observed, the inner one that a further step is needed.
+/// Returns the load if the last step meets the condition or exceeds the capacity. `Some(None)`
+/// means that a further step is needed, `None` that the quantity was not observed.
 fn judge_last_step(until: Saturated, steps: &[SaturationStep]) -> Option<Option<Saturation>> {
     let (last, before) = steps.split_last()?;
     let found = |step: &SaturationStep, is_first: bool, measured: f64| Saturation {

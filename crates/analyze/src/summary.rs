@@ -85,8 +85,8 @@ pub struct LoadSummary {
     pub took: Nanos,
     /// Rows per second over the whole load; `None` if it took no time.
     pub rows_per_s: Option<f64>,
-    /// Rows per second over the last twentieth of the rows, or up to a tenth, because progress is
-    /// recorded once a second; `None` if no progress was recorded there.
+    /// Rows per second at the end of the load, over a twentieth to a tenth of the rows; `None` if
+    /// no progress was recorded there. Progress is recorded once a second.
     pub exit_rows_per_s: Option<f64>,
     /// Processor time of the generator, from the first point to the last; `None` with fewer than
     /// two points.

@@ -109,8 +109,9 @@ pub fn columns(steps: &Steps) -> Vec<Range<usize>> {
     split(0..window.start).into_iter().chain(window_columns).collect()
 }
 
-/// Joins the first and the last column with their neighbours, if they are less than half as long as
-/// the neighbour: the first and the last step of a run may last a few milliseconds.
+/// Joins the first column with its neighbour if the column is less than half as long as the
+/// neighbour, and does the same for the last column. The first and the last step of a run may last
+/// only a few milliseconds.
 fn with_long_ends(steps: &Steps, mut columns: Vec<Range<usize>>) -> Vec<Range<usize>> {
     let length =
         |part: &Range<usize>| steps.start(part.end).saturating_sub(steps.start(part.start)).0;

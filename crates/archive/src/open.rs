@@ -173,8 +173,8 @@ fn read_version(path: &Path) -> Result<i64, RecordError> {
 }
 
 /// Reads the application and the version of an SQLite file through SQLite, which closes a file only
-/// when no connection of this process has a lock on it: closing any other handle of the file would
-/// end these locks, and another process could write while this one reads or writes.
+/// when no connection of this process has a lock on it. Closing any other handle of the file would
+/// end these locks, and another process could then write while this one reads or writes.
 fn read_numbers(path: &Path) -> rusqlite::Result<(i64, i64)> {
     let connection = open_unlocked(path)?;
     // A file with fewer pages than its header states is accepted: it is cut off, or a transaction

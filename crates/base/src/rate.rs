@@ -9,8 +9,8 @@ use crate::units::{Decimal, UnitError, parse_decimal};
 /// A number of events per second, exactly as it was written: a decimal fraction, never a rounded
 /// double.
 ///
-/// The n-th event of a uniform schedule is at ⌊n·10⁹/rate⌋ ns, which is exact for a rate of `0.01`
-/// only if one hundredth is stored as one hundredth.
+/// The n-th event of a uniform schedule is at ⌊n·10⁹/rate⌋ ns. For a rate of `0.01`, this is exact
+/// only if the stored rate is exactly one hundredth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
     events: u64,

@@ -114,8 +114,7 @@ impl Secrets {
 
     /// Collects the passwords of a login, as they are and as a URL writes them. `shown` are the
     /// parts of the login that texts repeat, such as the user. A password that equals one of them
-    /// is left out: if it were removed from a text that shows the user, the text would reveal the
-    /// password.
+    /// is not collected: hiding it in a text that shows the user would reveal it.
     pub fn of_login<'p>(
         passwords: impl IntoIterator<Item = &'p Secret>,
         shown: &[&str],
@@ -172,9 +171,9 @@ pub fn names_secret(name: &str) -> bool {
         || words.any(|word| SECRET_WHOLE_WORDS.contains(&word))
 }
 
-/// Returns true if the text before a value shows that the value is a secret: a statement or a
-/// command that ends with a word for a secret and separators, or with an option for a password. The
-/// beginning of a literal may follow.
+/// Returns true if the text before a value shows that the value is a secret. Such a text is the
+/// beginning of a statement or a command, and ends with a word for a secret and separators, or with
+/// an option for a password. The beginning of a literal may follow.
 pub fn follows_secret_word(text: &str, value: &str) -> bool {
     let before = trim_separators(without_literal_start(text));
     let start = before.floor_char_boundary(before.len().saturating_sub(LOOK_BACK));

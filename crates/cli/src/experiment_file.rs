@@ -130,9 +130,9 @@ impl ExperimentFile {
     }
 }
 
-/// Returns the difference of an arm that causes a message about the arm's target: the one that the
-/// message names, or else the one that sets the URL; `None` if the target comes from the workload
-/// alone.
+/// Returns the difference that causes a message about the target of its arm: the difference that
+/// the message names, or else the one that sets the URL; `None` if the target comes from the
+/// workload alone.
 fn difference_at_fault<'a>(arm: &'a Arm, message: &str) -> Option<&'a Difference> {
     // In a URL, an option lacks the prefix that its key has in the file.
     let name_in_url = |set: Vary| match set {

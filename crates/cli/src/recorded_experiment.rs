@@ -200,9 +200,9 @@ impl RecordedExperiment {
         self.outline.arms.iter().all(|arm| arm.differences.iter().any(has_url))
     }
 
-    /// Returns the remarks about an arm's declared differences: the differences that nothing in the
-    /// arm's first run that counts confirms, TLS that ends before the server, and a target that
-    /// leads to the database of the baseline.
+    /// Returns the remarks about an arm's declared differences: the differences that the arm's
+    /// first counted run does not confirm, TLS that ends before the server, and a target that leads
+    /// to the database of the baseline.
     pub(crate) fn effect(&self, arm: ArmId) -> ArmEffect {
         let url = |arm: ArmId| self.differences(arm).into_iter().find(|(key, _)| key == URL_KEY);
         let baseline = ArmId::BASELINE;

@@ -91,8 +91,9 @@ fn programs(plan: &Plan, is_url_typed: bool) -> Vec<String> {
 }
 
 /// Refuses a workload file with a URL that names a Unix socket, a server that would receive a
-/// password not meant for it, or a path that [`confine::check_below_here`] or, for a database,
-/// [`confine::check_database_below_here`] refuses, such as one outside the current folder.
+/// password not meant for it, or a path that is not allowed, such as one outside the current
+/// folder. [`confine::check_database_below_here`] checks the path of a database, and
+/// [`confine::check_below_here`] every other path.
 ///
 /// # Errors
 /// A URL names such a path, socket or server, or a path cannot be checked. A refusal names the URL

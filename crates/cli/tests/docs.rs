@@ -2,8 +2,8 @@
 //! shown is the program's, its links resolve, and it is complete.
 //!
 //! A page is a script. A workload file whose first line is a comment with a name, `; shop.ini`, is
-//! written under that name into a folder for the page, and so are the files in its blocks `file
-//! NAME`. The page's commands run in this folder, in order. Commands in virtual time run as
+//! written under that name into a folder for the page. The page's blocks `file NAME` are written
+//! there, too. The page's commands run in this folder, in order. Commands in virtual time run as
 //! written, and a `text` block after one is compared with its output; runs against a real database
 //! are shortened.
 

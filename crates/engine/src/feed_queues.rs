@@ -373,8 +373,9 @@ mod tests {
         assert!(!sender.wait_for_demand());
     }
 
-    /// Lanes in virtual time share a thread: a lane that waited for the reading thread would wait
-    /// forever, because the lane for which the reading thread waits could not proceed.
+    /// Lanes in virtual time share a thread. If one lane waited for the reading thread while that
+    /// thread waits for another lane, the other lane could not proceed, and both would wait
+    /// forever.
     #[test]
     fn lane_in_virtual_time_does_not_wait_for_a_thread_that_waits_for_another_lane() {
         let (mut sender, lanes) = feed_queues(2, Distribution::InTurn);

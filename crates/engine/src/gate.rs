@@ -327,8 +327,8 @@ impl Gate {
     /// count as scheduled, although there is no input for them; unread lines of a log do not count.
     fn drop_slow_files(&mut self, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
         let Some(FileWait { arrival, part, since, .. }) = self.file_wait else { return };
-        // If the wait began after the end of the schedule, it was not the file that delayed the
-        // arrivals: those that were held back are given up faster than any file can be read.
+        // A wait that began after the end of the schedule does not mean that the file is slow:
+        // arrivals that were held back are then given up faster than any file can be read.
         let was_late = since < self.end;
         let lasts = |limit: Nanos, since: Stamp| {
             self.given_up_at.is_some_and(|given_up_at| now.since(given_up_at.max(since)) >= limit)

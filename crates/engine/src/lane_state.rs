@@ -207,9 +207,9 @@ impl<D: Driver> LaneState<D> {
         self.link(job_state).attempt(driver, &self.rt, tolerance, job_state.parts.texts()).await
     }
 
-    /// Returns the time after which a full server (one that accepts no client for lack of
-    /// connections) that answers no request counts as an outage for a job. While the job has a
-    /// connection, or after its end, a full server is no outage: [`Nanos::MAX`].
+    /// Returns the time after which a full server counts as an outage for a job if it answers no
+    /// request. A server is full if it accepts no client for lack of connections. While the job has
+    /// a connection, or after its end, a full server is no outage: [`Nanos::MAX`].
     fn full_server_tolerance(&self, job_state: &JobState) -> Nanos {
         // After the end of the job, clients leave with their connections, so the lack of
         // connections says nothing about the server.

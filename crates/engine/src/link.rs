@@ -2,11 +2,16 @@
 //! failures.
 //!
 //! For each target, a lane opens at most [`SIMULTANEOUS_ATTEMPTS`] connections at the same time. An
-//! attempt shows an outage of the server if the server is unreachable, refuses the login for any
-//! reason (password changed, database dropped, starting up, shutting down), or closes the
-//! connection or does not answer before the statements are prepared (if there are none, before a
-//! first statement is answered). These failures are outages because the server had accepted clients
-//! before time zero. A statement that the server rejects is no outage.
+//! attempt shows an outage of the server in three cases:
+//!
+//! * The server is unreachable.
+//! * It refuses the login for any reason (password changed, database dropped, starting up, shutting
+//!   down).
+//! * It closes the connection or does not answer before the statements are prepared (if there are
+//!   none, before a first statement is answered).
+//!
+//! These failures are outages because the server had accepted clients before time zero. A statement
+//! that the server rejects is no outage.
 //!
 //! There are two exceptions. A full server only limits the job if a client of the job has a
 //! connection or the server answers other jobs; otherwise a full server is an outage as well. A
@@ -16,8 +21,8 @@
 //! The link is down while every server of the target has an outage. Attempts then back off from
 //! [`FIRST_PAUSE`] to [`LONGEST_PAUSE`]. The first attempt that succeeds at a server ends the
 //! outage of this server. Requests that open a connection of their own do not wait for the limit,
-//! and wait for the back-off only with `outage = wait`, but the results of their attempts begin and
-//! end outages as well.
+//! and wait for the back-off only with `outage = wait`. The results of their attempts begin and end
+//! outages as well.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;

@@ -52,9 +52,9 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
     evidence_after(archive, known, Nanos::ZERO)
 }
 
-/// Reads the evidence. If the plan lets the end of the warm-up be detected, the window begins no
-/// earlier than `warmup`, and no earlier than the start that the record gives for the runs of a
-/// round. A start after the end of the run is ignored.
+/// Reads the evidence. If the plan has `warmup = auto`, the window begins at the detected end of
+/// the warm-up, but no earlier than `warmup`, and no earlier than the start that the record gives
+/// for the runs of a round. A start after the end of the run is ignored.
 ///
 /// # Errors
 /// As for [`evidence_of_run`].

@@ -2,7 +2,7 @@
 //!
 //! Each connection is an open file. A process may raise its soft limit up to the hard limit. A run
 //! whose initial connections exceed the limit is refused before it opens the first of them. Open
-//! jobs may open more connections later. This is no reason to refuse a run: they use as many
+//! jobs may open more connections later. This is no reason to refuse a run: these jobs use as many
 //! connections as the limit allows, and the record notes that the limit was reached.
 
 use std::fmt;

@@ -103,7 +103,8 @@ impl ReceiveBuffer {
     /// there is too little memory.
     ///
     /// A buffer that was enlarged for a longer message is shrunk, even if the beginning of the next
-    /// message is already there: a server that sends without pause must not keep the memory.
+    /// message is already there. Otherwise, the buffer would stay large if a server sends without
+    /// pause.
     #[inline]
     pub(crate) fn make_room(&mut self, message: usize) -> bool {
         let unread = self.end - self.start;

@@ -1,8 +1,8 @@
 //! Observation of all components during a run, and of the environment of the run.
 //!
-//! [`Watch`] is a thread that runs alongside the load: it samples each source, by default once a
-//! second, and every 10 ms it checks that the process was not stalled, unless another program sends
-//! the requests. Each source is one file, which names its inputs: the machine, processes, sockets
+//! [`Watch`] is a thread that runs alongside the load. It samples each source, by default once a
+//! second. Unless another program sends the requests, it checks every 10 ms that the process was
+//! not stalled. Each source is one file, which names its inputs: the machine, processes, sockets
 //! and control groups. A source that cannot be read is reported as missing, with the reason.
 //! [`DatabaseWatch`] is a second thread, which queries the database over a separate session.
 //! [`RemoteWatch`] is a further thread for each other machine, which receives the samples of that

@@ -120,9 +120,9 @@ pub struct Ledger<O> {
     outlet: O,
 }
 
-/// The end of the schedule. A request that ends at this instant or later is counted as ended in an
-/// interval after that of the schedule's end, even if the schedule ends in the middle of an
-/// interval. A window that ends with the schedule therefore counts exactly the ends within it.
+/// The end of the schedule. A request that ends at this instant or later is counted as ended in a
+/// later interval than the last one of the schedule, even if the schedule ends in the middle of
+/// that interval. A window that ends with the schedule therefore counts exactly the ends within it.
 #[derive(Clone, Copy, Debug)]
 struct ScheduleEnd {
     end: Stamp,

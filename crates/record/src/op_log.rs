@@ -38,8 +38,8 @@ pub enum OpFormat {
     /// three decimals. The file must not exist yet.
     Csv,
     /// The format of dbbench's `--query-stats-file`, without a header. The columns are the name of
-    /// the job or part, the time from time zero to the intended start and the response time (both
-    /// in whole µs), the number of returned or affected rows, and the number of failed statements.
+    /// the job or part, the intended start (from time zero, in whole µs), the response time (in
+    /// whole µs), the number of returned or affected rows, and the number of failed statements.
     /// Requests that were rejected or left unsent are not in the file. An existing file is
     /// overwritten.
     DbbenchStats,

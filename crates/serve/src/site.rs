@@ -106,9 +106,9 @@ pub(crate) struct OpenConnection {
 }
 
 impl OpenConnection {
-    /// Counts a connection. If there are as many connections as the limits allow, the new one takes
-    /// the place of one whose request has not arrived or is refused; `None` if there is no such
-    /// connection.
+    /// Counts a connection. If there are as many as the limits allow, the new connection takes the
+    /// place of the oldest one whose request has not arrived or is refused. Returns `None` if there
+    /// is no such connection.
     pub(crate) fn register(site: &Arc<Site>, stream: &TcpStream) -> Option<OpenConnection> {
         let mut open = site.open();
         if open.all.len() >= site.limits.connections {

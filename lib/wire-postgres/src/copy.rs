@@ -6,9 +6,9 @@
 use crate::Value;
 use crate::value::append_text;
 
-/// A writer of rows in COPY's text format, which appends to a buffer: to the buffer that
-/// [`frontend::copy_data`](crate::frontend::copy_data) passes to its closure, or to a separate
-/// buffer whose content is sent later with `copy_data`.
+/// A writer of rows in COPY's text format. It appends to the buffer that
+/// [`frontend::copy_data`](crate::frontend::copy_data) passes to its closure, or to another buffer,
+/// whose content `copy_data` sends later.
 #[derive(Debug)]
 pub struct CopyText<'o> {
     out: &'o mut Vec<u8>,

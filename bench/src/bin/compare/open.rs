@@ -72,8 +72,8 @@ pub(crate) struct Search {
     /// The highest rate that was sustained, in requests per second.
     #[serde(rename = "kept_per_s")]
     sustained_per_s: f64,
-    /// The lowest rate that was not sustained, in requests per second; the upper end of the search,
-    /// which is never tried, if every tried rate was sustained.
+    /// The lowest rate that was not sustained, in requests per second. If every tried rate was
+    /// sustained, it is the upper end of the search, which is never tried.
     #[serde(rename = "missed_per_s")]
     failed_per_s: f64,
     /// Throughput of the bare loop in the same round, in requests per second.

@@ -34,8 +34,7 @@ const NARROWINGS: u32 = 3;
 /// of values near the boundary, and because the errors of short trials are themselves uncertain.
 const INVERSION_ERRORS: f64 = 4.0;
 
-/// Significance level of a curvature or a drift: it counts as real if chance alone would produce
-/// one at least as large with a probability below this.
+/// Significance level of a curvature or a drift, which counts as real if its p-value is smaller.
 const REAL_P: f64 = 0.01;
 
 /// Significance level of the curvature at which the crossing is taken from a curve instead of a
@@ -228,8 +227,8 @@ pub(super) fn growth(
 }
 
 /// Returns the smallest value at which the server refuses connections to some of the varied
-/// clients, or at which far more requests than chance explains find the queue full or fail although
-/// no condition allows failures of their job.
+/// clients, or at which far more requests than chance explains find the queue full or fail.
+/// Requests of a job whose failures a condition limits do not count.
 pub(super) fn first_refused(order: &CapacityOrder, trials: &[&Trial]) -> Option<f64> {
     let is_refused = |outcome: &TrialOutcome| {
         matches!(

@@ -98,9 +98,9 @@ impl Bracket {
         Ok(())
     }
 
-    /// Returns true if the trials below the value that failed are better than the trials at it by
-    /// this number of standard errors, or if no value failed. If not, the failure is not due to the
-    /// load.
+    /// Returns true if no value failed, or if the trials below the failed value are better than the
+    /// trials at this value by this number of standard errors. If not, the failure is not due to
+    /// the load.
     fn has_fallen(&self, replay: &Replay<'_>, errors: f64) -> bool {
         let Some(high) = self.high else { return true };
         let (below, at) = below_and_at(replay, high);
@@ -227,8 +227,8 @@ impl Bracket {
     }
 }
 
-/// Returns the value to try after one that did not fail: its double, or, if that is larger, the
-/// largest rate at which the server is still idle most of the time. That rate follows from the
+/// Returns the value to try after one that did not fail: its double or the largest rate at which
+/// the server is still idle most of the time, whichever is larger. That rate follows from the
 /// longest mean service time so far, so no trials in between are needed.
 fn next_larger(replay: &Replay<'_>, value: f64) -> f64 {
     let doubled = value * 2.0;

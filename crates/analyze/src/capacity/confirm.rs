@@ -56,9 +56,9 @@ const LOWEST_START: f64 = 0.96;
 /// makes higher values unlikely to be confirmed.
 const LOWEST_PROMISING: f64 = 0.935;
 
-/// Distance of a mean below the allowed measure, in standard errors, at which its value is likely
-/// to be confirmed: 2.57 for the bound (Student's t with 5 degrees of freedom), and a margin for
-/// the scatter of the mean itself.
+/// Number of standard errors below the allowed measure at which a mean is likely to confirm its
+/// value: 2.57 for the bound (Student's t with 5 degrees of freedom), and a margin for the scatter
+/// of the mean itself.
 const PROMISING_ERRORS: f64 = 4.5;
 
 /// Largest share of the remaining time that an attempt takes, unless it is the last one. The rest
@@ -192,9 +192,9 @@ struct Attempt<'a> {
     cut: Option<Irregular>,
 }
 
-/// Runs the trials of one attempt, until it is futile or cannot continue. An attempt that does not
-/// confirm its value is extended once by half as many trials, if it is likely to confirm the value
-/// with them. Trials at a lower value could not be combined with the trials so far.
+/// Runs the trials of one attempt, until it is futile or cannot continue. An undecided attempt is
+/// extended once, by half as many trials, if these are likely to confirm the value and can be
+/// afforded. Trials at a lower value could not be combined with the trials so far.
 fn attempt_at<'a>(
     replay: &mut Replay<'a>,
     value: f64,

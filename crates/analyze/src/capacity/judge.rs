@@ -81,10 +81,12 @@ pub(super) fn judge_at(order: &CapacityOrder, trials: &[&Trial], decided: f64) -
     }
 }
 
-/// Returns the reason why a trial fails whatever its measures are: requests were rejected or ended
-/// in errors, in jobs whose failures no condition limits; connections were refused, while the
-/// number of clients is varied; the backlog grew; or the load was not achieved, and no condition
-/// limits the failures of the varied job. `None` if none of these happened.
+/// Returns the reason why a trial fails whatever its measures are, if one of these is true:
+///
+/// * Requests were rejected or ended in errors, in a job without a condition on failures.
+/// * Connections were refused, in a search that varies the number of clients.
+/// * The backlog grew.
+/// * The load was not achieved, and the varied job has no condition on failures.
 pub(super) fn overload(order: &CapacityOrder, trial: &Trial) -> Option<FailReason> {
     let Trial { rejected, errors, .. } = *trial;
     if rejected > 0 {
@@ -265,10 +267,10 @@ fn pooled(measures: &[Measure]) -> Option<ExceedanceCount> {
     })
 }
 
-/// Returns true if independent trials at one value confirm it: none was overloaded, and for each
-/// condition that limits the load, there are enough requests, and the upper 97.5 % bound of the
-/// mean measure is below the allowed value. In simulations at the true capacity, a nominal 95 %
-/// bound accepted 8 % of the values, so the 97.5 % bound is used.
+/// Returns true if independent trials at one value confirm it: none was overloaded, and each
+/// condition that limits the load has enough requests and an upper 97.5 % bound of the mean measure
+/// below the allowed value. In simulations at the true capacity, a nominal 95 % bound accepted 8 %
+/// of the values, so the 97.5 % bound is used.
 pub(super) fn confirms(order: &CapacityOrder, trials: &[&Trial]) -> bool {
     let carried = trials.iter().all(|trial| overload(order, trial).is_none());
     carried && limiting(order).all(|position| is_below(order, position, trials))

@@ -368,8 +368,8 @@ mod tests {
         }
     }
 
-    /// A mean is decided only if its distance from the bound is larger than its error, which
-    /// follows from the scatter of the times if there are too few batches for an interval.
+    /// A mean is decided only if its distance from the bound is larger than its error. If there are
+    /// too few batches for an interval, the error follows from the scatter of the times.
     #[test]
     fn mean_has_an_error_also_without_batches() {
         let mut times = Kind::Service.histogram();

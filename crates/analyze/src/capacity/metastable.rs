@@ -83,9 +83,9 @@ fn metastable(order: &CapacityOrder, trials: &[&Trial]) -> Option<Metastable> {
     })
 }
 
-/// Returns the requests that the server answered per second in a trial that failed because it
-/// answered clearly less than it was offered, by more than chance explains. Failed requests count
-/// as answered.
+/// Returns the requests that the server answered per second in a trial; failed requests count as
+/// answered. `None` unless the trial failed and the server answered clearly less than it was
+/// offered, by more than chance explains.
 fn answered_of_overload(order: &CapacityOrder, trial: &Trial) -> Option<f64> {
     let offered_per_s = trial.offered_per_s.filter(|offered| *offered > 0.0)?;
     let failed = (trial.errors + trial.limited_failures) as f64 / trial.window.as_secs_f64();

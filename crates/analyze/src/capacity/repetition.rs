@@ -30,8 +30,8 @@ pub enum SearchFinding {
         /// 95 % interval of the estimate.
         interval: Interval,
     },
-    /// Range from the confirmed value to the smallest larger value that failed; at a non-monotone
-    /// boundary, to the largest value that passed although a smaller one failed.
+    /// Range from the confirmed value to the smallest failed value above it. At a non-monotone
+    /// boundary, the range ends at the largest value that passed although a smaller one failed.
     Range(Interval),
     /// Largest value that passed; no larger one failed.
     AtLeast(f64),
@@ -78,8 +78,9 @@ pub enum RepetitionReason {
 
 /// Compares the result of a search with the result of its repetition; both searches vary `load`.
 ///
-/// Even if the estimates agree, a confirmed value contradicts a search whose final trial failed at
-/// this value or a smaller one, or that missed a lower bound.
+/// Even if the estimates agree, the results contradict each other if one search refutes a value
+/// that the other confirmed. It does so if its final trial failed at this value or a smaller one,
+/// or if it missed a lower bound.
 ///
 /// Two estimates of smooth boundaries agree if their intervals overlap, each widened to at least ±2
 /// % of its estimate. At other boundaries, or without an estimate, the ranges from the confirmed
@@ -89,9 +90,9 @@ pub enum RepetitionReason {
 ///
 /// If the searches do not both have such a range, the results agree if all values passed in both
 /// searches, or all failed in both. The results contradict each other if one search confirmed a
-/// value and all values of the other failed. The results also contradict each other if no value
-/// failed in one search, and this search confirmed a value that exceeds the smallest failed value
-/// of the other search, even if each is off by [`SEARCH_ERROR`].
+/// value and all values of the other failed. They also contradict each other if one search, in
+/// which no value failed, confirmed a value above the smallest failed value of the other. The
+/// difference must be larger than errors of [`SEARCH_ERROR`] in both values can explain.
 ///
 /// If the boundaries cannot be compared, the answer still holds if the repetition confirmed the
 /// same value (within 2 %) or up to a quarter more.
@@ -260,9 +261,9 @@ impl Range {
         Some(Range { finding, ends: interval, widened })
     }
 
-    /// Returns the range from the confirmed value up to the smallest one that failed, or up to a
-    /// larger one that passed nevertheless: a cliff lies somewhere in it, and may move from one
-    /// minute to the next.
+    /// Returns the range from the confirmed value to the smallest failed value above it, or to a
+    /// larger value that passed nevertheless. A cliff lies somewhere in this range, and may move
+    /// from one minute to the next.
     fn of_values(capacity: &Capacity) -> Option<Range> {
         let (low, fails) = capacity.sustained.zip(capacity.fails)?;
         let passing = capacity.irregular.iter().filter_map(Irregular::passes_beyond);
@@ -314,8 +315,9 @@ fn refutes(one: &Capacity, other: &Capacity) -> bool {
         || has_any(one, |it| matches!(it, Irregular::HoldFailed { value } if *value <= confirmed))
 }
 
-/// Returns true if a search in which no value failed confirmed a value above the smallest one that
-/// fails in another search, by more than [`SEARCH_ERROR`] of both explains.
+/// Returns true if no value failed in the first search, and it confirmed a value above the smallest
+/// failed value of the second. The difference must be larger than errors of [`SEARCH_ERROR`] in
+/// both values can explain.
 fn exceeds(one: &Capacity, other: &Capacity) -> bool {
     let (Some(confirmed), Some(fails)) = (one.sustained, other.fails) else { return false };
     never_fails(one) && confirmed * (1.0 - SEARCH_ERROR) > fails * (1.0 + SEARCH_ERROR)

@@ -284,9 +284,9 @@ pub(super) fn round_to_settable(order: &CapacityOrder, value: f64) -> f64 {
 }
 
 /// Returns true if a longer trial at the same value is more informative than a trial at the next
-/// value. A job with few requests may have none in a short trial. While the value is being doubled,
-/// a trial that seems to pass is not repeated, because the next value is larger either way, and few
-/// requests at a low rate seldom decide.
+/// value. A job with few requests may have none in a short trial. In the bracket, a trial that
+/// seems to pass is not repeated: the next value is larger either way, and a repetition at a low
+/// rate seldom has enough requests to decide.
 fn deserves_repeat(outcome: &TrialOutcome, phase: Phase) -> bool {
     match outcome {
         TrialOutcome::Undecided { distance, .. } => phase != Phase::Bracket || *distance > 0.0,

@@ -216,7 +216,7 @@ impl<'a> Rounds<'_, 'a> {
     }
 
     /// Lengthens the trials of the next rounds if the dispersion between trials shows a longer
-    /// relaxation time than single trials could, at most to a length that allows three more rounds.
+    /// relaxation time than single trials could. The new length leaves time for three more rounds.
     fn lengthen(&mut self) {
         let Some(found) = self.boundary() else { return };
         let Some(per_s) = self.replay.throughput(self.center) else { return };

@@ -796,9 +796,10 @@ mod tests {
         check(&capacity, |it| matches!(it, Irregular::Drifts { change } if *change < -0.02));
     }
 
-    /// Returns the number of searches, out of `searches`, that report a server that becomes slower
-    /// from trial to trial, and the number that report one that becomes faster. Service times grow
-    /// by `trend` with each trial. `dispersion` requests count like one independent request.
+    /// Returns two numbers of searches, out of `searches`: those that report that the server
+    /// becomes slower from trial to trial, and those that report that it becomes faster. Service
+    /// times grow by `trend` with each trial. `dispersion` requests count like one independent
+    /// request.
     fn drifting(searches: u64, trend: f64, dispersion: f64) -> [usize; 2] {
         let changes = (1..=searches).map(|seed| {
             let order = CapacityOrder { seed: base::Seed(seed), ..order() };

@@ -202,9 +202,8 @@ impl Edges<'_> {
         shortfalls.take_while(|(_, shortfall)| *shortfall > SHORTFALL).collect()
     }
 
-    /// Returns an upper bound on the total time, in seconds, for which the requests that are open
-    /// at `at` last beyond that instant. The longest requests of the window are assumed to be the
-    /// open ones.
+    /// Returns an upper bound on the total time, in seconds, that the requests open at `at` still
+    /// take. The longest requests of the window are assumed to be the open ones.
     fn lasted_beyond_s(&self, at: Nanos) -> f64 {
         let before = self.job.probes.iter().filter(|(probe, _)| self.steps.start(probe.start) < at);
         let longest = before.map(|(probe, times)| self.beyond(probe, times, at)).max();

@@ -80,7 +80,8 @@ impl<'a> CheckInput<'a> {
             self.whole_jobs().filter_map(|account| self.difference(account)).collect();
         let random = differences.iter().filter(|difference| difference.deviation > 0.0).count();
         let quantile = quantile_of_largest(SQUARED_QUANTILE, random);
-        let excess = |difference: &Difference<'_>| difference.by.abs() / difference.allowed(quantile);
+        let excess =
+            |difference: &Difference<'_>| difference.by.abs() / difference.allowed(quantile);
         let Some(worst) = differences.iter().max_by(|a, b| excess(a).total_cmp(&excess(b))) else {
             return CheckKind::Rate.not_possible(JobObstacle::NoSchedule);
         };

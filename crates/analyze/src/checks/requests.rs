@@ -66,8 +66,8 @@ impl CheckInput<'_> {
         self.evidence.plan.jobs.iter().map(of_job).sum()
     }
 
-    /// Checks that hardly any requests failed unexpectedly. The job with the largest error rate decides: a
-    /// busier job must not hide one that fails completely.
+    /// Checks that hardly any requests failed unexpectedly. The job with the largest error rate
+    /// decides: a busier job must not hide one that fails completely.
     pub(super) fn errors(&self) -> Check {
         let accounts = (0..self.counts.len() as u16).map(AccountId);
         let rates = accounts.map(|account| (account, self.error_rate(account)));

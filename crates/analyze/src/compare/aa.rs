@@ -113,9 +113,9 @@ mod tests {
         assert_eq!(count(&[pair(100.0); 12]), (0, 0));
     }
 
-    /// If each of 20 comparisons finds a difference by chance with a probability of 5 %, more than
-    /// 2 find one with a probability of 7.5 %, and more than 3 with 1.6 %. So a machine is judged
-    /// unfit at 4 false alarms.
+    /// Each of 20 comparisons finds a difference by chance with a probability of 5 %. The
+    /// probability of more than 2 such false alarms is 7.5 %, and of more than 3 it is 1.6 %. So a
+    /// machine is judged unfit at 4 false alarms.
     #[test]
     fn machine_is_unfit_only_beyond_chance() {
         let of = |comparisons, rejections| FalsePositives { comparisons, rejections };

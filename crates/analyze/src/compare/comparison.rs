@@ -161,7 +161,7 @@ pub fn compare_samples(terms: Terms<'_>, samples: &[ArmSample<'_>]) -> Compariso
 
 impl Comparison {
     /// Returns true if every primary metric that can be compared is decided: by its bets, or by its
-    /// conclusion if there is no bet on it.
+    /// conclusion if it has no bet or no interval.
     pub fn is_decided(&self) -> bool {
         let changes = self.arms.iter().flat_map(|arm| &arm.changes);
         changes.filter(|change| !change.is_exploratory).all(MetricChange::is_decided)

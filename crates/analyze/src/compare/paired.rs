@@ -1,9 +1,10 @@
 //! The change of a metric over pairs of runs.
 //!
 //! The two runs of a pair follow each other: slow drift of the machine is the same for both and
-//! cancels in their difference. The differences are those of logarithms: they describe a change as
-//! a factor, whose size is the same whichever arm is the baseline, and whose spread does not grow
-//! with the values. Their mean has Student's t distribution under normal errors.
+//! cancels in their difference. A metric that is compared by ratio has differences of logarithms:
+//! its change is a factor. The size of this factor does not depend on which arm is the baseline,
+//! and its spread does not grow with the values. The mean of the differences has Student's t
+//! distribution under normal errors.
 //!
 //! With counterbalanced rounds (a random order in one round, the reverse order in the next) the
 //! effect of the order is fitted as well: each difference is the change plus or minus the effect of

@@ -1,10 +1,10 @@
 //! The runs of an experiment that count.
 //!
 //! A run that is INVALID because the load generator or the machine failed says nothing about the
-//! database: its whole round is repeated, because the other runs of the round were measured on the
-//! same machine at the same time. A run that is INVALID because of the database, such as one with
-//! errors, is the result of its arm and is never repeated. SUSPECT runs count: to leave out the
-//! SUSPECT runs of one arm would favour this arm.
+//! database. The whole round is repeated, because its other runs were measured on the same machine
+//! at the same time. A run that is INVALID because of the database, such as one with errors, is the
+//! result of its arm and is never repeated. SUSPECT runs count: to leave out the SUSPECT runs of
+//! one arm would favour this arm.
 
 use super::arm_id::ArmId;
 use super::figures::RunVerdict;

@@ -2,11 +2,11 @@
 //!
 //! It assumes a single server with exponential service times and arrivals at random, in series with
 //! a delay without a queue: the M/M/1 queue (Kleinrock, "Queueing Systems", volume 1, 1975, section
-//! 3.2). T is the response time of a request that meets no other at the server, and X the plateau
-//! of the throughput: the mean of the points on the plateau, because the largest of several noisy
-//! values is too large. The server needs P = 1/X per request, and L = T − P is the delay outside of
-//! it. At a rate λ the server is busy for U = λ/X of the time, a request waits Q = P·U/(1 − U), and
-//! the response time is R = P + L + Q.
+//! 3.2). T is the response time of a request that meets no other at the server. X is the plateau of
+//! the throughput, as the mean of its points: the largest of several noisy values would be too
+//! large. The server needs P = 1/X per request, and L = T − P is the delay outside of it. At a rate
+//! λ the server is busy for U = λ/X of the time, a request waits Q = P·U/(1 − U), and the response
+//! time is R = P + L + Q.
 //!
 //! A database is rarely a single server: the deviations of the measured points show the error of
 //! this assumption. The points from which T and X were taken have no deviation. A closed job waits
@@ -18,9 +18,8 @@ use workload::question::{Quantity, RunMetric, TimeStatistic};
 
 use super::point::{ALPHA, CurvePoint, Unusable};
 
-/// Fraction by which the throughput of the last point may exceed the best of the others if the
-/// throughput has reached a plateau, and by which a point on the plateau may be below the largest
-/// throughput.
+/// Largest fraction by which throughputs on a plateau differ. The last point may exceed the best of
+/// the others by this fraction, and a point may be below the largest throughput by this fraction.
 const PLATEAU: f64 = 0.05;
 
 /// Largest excess of P over T that chance explains, as a fraction of T. Up to this excess, L is 0.
@@ -191,9 +190,9 @@ fn clients(points: &[CurvePoint<'_>], measured: &MeasuredPoint) -> f64 {
 }
 
 /// Computes the model of a job from a sweep over its rate of arrivals. The plateau is the
-/// throughput at the rates that exceed the capacity, or the largest throughput at lower rates if
-/// the server slows down when it is overloaded. T follows from the lowest rate, whose response time
-/// is T plus the short wait that the model predicts at this rate.
+/// throughput at the rates that exceed the capacity. If the server slows down when it is
+/// overloaded, the plateau is the largest throughput at lower rates. T follows from the lowest
+/// rate, whose response time is T plus the short wait that the model predicts at this rate.
 ///
 /// # Errors
 /// Returns the reason why the points do not determine the model.

@@ -9,11 +9,11 @@
 //! and c = κ/λ; the bounds 0 ≤ σ ≤ 1 and κ ≥ 0 are equivalent to d, b, c ≥ 0.
 //!
 //! Intervals follow from the profile likelihood: a value is inside if the best fit with this value
-//! has a sum of squares of at most S + s²·t² (Bates and Watts, "Nonlinear Regression Analysis and
-//! Its Applications", 1988, section 6.1). Usually s² is the mean square of all residuals. If the
-//! points deviate from the curve by more than the scatter of the repeats explains (F test at 5 %),
-//! s² is the mean square of the points' deviations, which have fewer degrees of freedom. This makes
-//! the intervals wider.
+//! has a sum of squares of at most S + s²·t², where S is the smallest sum of squares (Bates and
+//! Watts, "Nonlinear Regression Analysis and Its Applications", 1988, section 6.1). Usually s² is
+//! the mean square of all residuals. If the points deviate from the curve by more than the scatter
+//! of the repeats explains (F test at 5 %), s² is the mean square of the points' deviations, which
+//! have fewer degrees of freedom. This makes the intervals wider.
 
 use workload::question::RunMetric;
 

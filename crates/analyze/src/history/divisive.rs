@@ -9,8 +9,8 @@
 //! (ICPE 2020) and Fleming et al. ("Hunter", arXiv 2301.03034) describe the use of this method for
 //! series of benchmark results.
 //!
-//! The test assumes that values without a change may be exchanged with each other: a machine that
-//! drifts slowly over many runs has change points, which are changes of the machine.
+//! The test assumes that, without a change, values may be exchanged with each other. This is not
+//! true of a machine that drifts slowly over many runs: its drift appears as change points.
 
 use base::{Draw, Seed, Stream};
 

@@ -22,8 +22,8 @@ const FEWEST_POOLED: f64 = 3.0;
 /// Largest fraction of idle sessions at which a pool counts as exhausted.
 const MOST_IDLE: f64 = 0.3;
 
-/// Minimum mean time of a request in a session, in seconds, at which the answer always arrives in a
-/// later tick of the kernel than the one in which the request was sent. A tick is at most 10 ms.
+/// Mean time of a request in a session, in seconds, from which on a request and its answer are
+/// never in the same tick of the kernel. A tick is at most 10 ms.
 const LONG_REQUEST_S: f64 = 0.02;
 
 /// Minimum fraction of their time for which sessions must execute statements for a queue to form in
@@ -38,8 +38,8 @@ const TICK_S: f64 = 0.01;
 /// to show whether requests wait for a session.
 const AT_WORK: f64 = 0.5;
 
-/// Largest number of connections without a request at which a program counts as never pausing, as a
-/// fraction of the number expected of a program that pauses after each answer.
+/// Number of connections without a request below which a program counts as never pausing, as a
+/// fraction of the number expected if it paused after each answer.
 const HARDLY_ANSWERED: f64 = 0.5;
 
 /// Number of session samples per second, out of 10, below which the observer itself must be waiting
@@ -192,10 +192,10 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns the connections of a program and the sessions behind them, if a pool shares the
-    /// sessions and keeps requests waiting: many more requests wait for an answer than there are
-    /// sessions, and either the sessions are busy, the observer itself has to wait for one, or the
-    /// requests are known to wait at a pooler. Otherwise, or if no proxy is seen and the database
-    /// saturates its processors, returns `None`.
+    /// sessions and keeps requests waiting. It does if many more requests wait for an answer than
+    /// there are sessions, and one of these is true: the sessions are busy, the observer itself has
+    /// to wait for a session, or the requests are known to wait at a pooler. Otherwise, or if no
+    /// proxy is seen and the database saturates its processors, returns `None`.
     fn pooled_connections(&self) -> Option<PooledConnections<'_>> {
         let program = ComponentKind::Sockets(MeasuredSide::Generator);
         let connections = self.signals.mean(&program, sockets::CONNECTIONS)?;
@@ -257,9 +257,9 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns true if hardly any connection of a program is without a request, judged by the
-    /// kernel ticks in which the connections sent and received data. If the program paused, some
-    /// answers would arrive in a later tick than that of their request, because an answer takes at
-    /// least the time of the request in its session.
+    /// kernel ticks in which the connections last sent and received data. A connection is certainly
+    /// without a request if it received data in the later tick. A program that pauses has such
+    /// connections, because an answer takes at least the time of the request in its session.
     fn never_pauses(&self) -> bool {
         let program = ComponentKind::Sockets(MeasuredSide::Generator);
         let mean = |metric| self.signals.mean(&program, metric);

@@ -202,8 +202,8 @@ impl LimiterInput<'_, '_> {
         ranked
     }
 
-    /// Returns a candidate if no component is saturated although the load sends as fast as it is
-    /// answered: the load has too few requests in flight.
+    /// Returns the candidate for a load with too few requests in flight: it sends as fast as it is
+    /// answered, but no component is saturated.
     fn concurrency(&self) -> Option<Candidate> {
         let (requesters, clients) = self.requesters()?;
         let service_s = clients.service_s();

@@ -16,8 +16,8 @@ use super::waits::DECISIVE_WAIT;
 use crate::surroundings::DatabaseLocation;
 
 /// The database has processors to spare if it uses less than this fraction of its processors. One
-/// processor counts as busy if at least this mean number of sessions runs, or if the processes of
-/// one kind of background work use at least this number of processors.
+/// processor counts as busy if, on average, at least this many sessions run, or if the processes of
+/// one kind of background work use at least this many processors.
 const SPARE_BELOW: f64 = 0.8;
 
 /// A thread that uses at least this fraction of a processor has no time to spare.

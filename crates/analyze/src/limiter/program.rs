@@ -82,8 +82,8 @@ impl LimiterInput<'_, '_> {
         Some(candidate.with(EvidenceKind::RanShare, ran).with(EvidenceKind::WaitedShare, waited))
     }
 
-    /// Returns true if the program waits for a processor for so much of the time in which it seems
-    /// to pause that this wait is the reason.
+    /// Returns true if the program seems to pause only because it lacks a processor: its threads
+    /// wait for one for at least [`LACKS_PROCESSOR`] of the time of these pauses.
     fn lacks_processor(&self, sessions: &ProgramSessions) -> bool {
         let waited = self.program_cpu().map_or(0.0, |(waited, _)| waited);
         waited >= LACKS_PROCESSOR * sessions.paused()

@@ -40,9 +40,9 @@ const QUICK_ROUND_TRIPS: f64 = 3.0;
 /// the other side's socket. Beyond it, the time on the path is taken into account.
 const NEAR_S: f64 = 0.000_1;
 
-/// If threads of one side wait for a processor for at least this fraction of the time in which
-/// sessions wait for the program, the lack of processors is the reason why requests are not sent or
-/// not read.
+/// Minimum time for which threads of one side wait for a processor, as a fraction of the time in
+/// which sessions wait for the program. From this fraction on, the lack of processors is the reason
+/// why requests are not sent or not read.
 pub(super) const LACKS_PROCESSOR: f64 = 0.5;
 
 /// Idle time, in seconds, after which a session counts as spare, and no longer as idle.
@@ -156,9 +156,9 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns the mean number of the program's threads that may have been at work for a session:
-    /// that waited for a processor, or ran. At most the time of the busiest thread counts as
-    /// running: short-lived processes, such as a `sleep` that the program starts, need processor
-    /// time too, and do not work for a session.
+    /// that waited for a processor, or ran. Running time counts only up to that of the busiest
+    /// thread, because short-lived processes, such as a `sleep` that the program starts, use
+    /// processor time without working for a session.
     fn threads_at_work(&self) -> Option<f64> {
         let (waited, ran) = self.program_cpu()?;
         Some(waited + self.generator_share().map_or(ran, |busiest| ran.min(busiest)))
@@ -189,8 +189,8 @@ impl LimiterInput<'_, '_> {
         Some(self.active()? + self.idle_sessions()?)
     }
 
-    /// Returns true if the sessions of an observed program wait for the program so long that this
-    /// limits it; false if the database may be the reason.
+    /// Returns true if the sessions of an observed program wait for the program or the network long
+    /// enough for one of these to be the limiter; false if the database may be the limiter.
     pub(super) fn program_pauses(&self) -> bool {
         self.program_sessions().is_some_and(|it| it.reason().is_some())
     }
@@ -231,8 +231,9 @@ impl ProgramSessions {
         }
     }
 
-    /// Returns the sessions for which the program pauses, by samples: those in a long pause, or
-    /// those that are idle for a larger fraction of the time than in a closed loop without pauses.
+    /// Returns the number of sessions for which the program pauses, by samples: those in a long
+    /// pause or those that are `asleep`, whichever number is larger. Fewer than a third asleep do
+    /// not count, because up to a quarter may seem asleep without any pauses.
     fn seen_pauses(&self) -> Option<f64> {
         let asleep = Some(self.asleep()).filter(|asleep| *asleep >= LARGEST_PART * self.all);
         self.paused.map(|paused| paused.max(asleep.unwrap_or(0.0)))

@@ -3,9 +3,9 @@
 //! Ten samples a second show the current wait of each session. A session between a lock and a
 //! processor is in no wait that the server names, and is shown as running. A counter that adds up
 //! time misses nothing: its growth per second is the mean number of waiting sessions. If it counts
-//! more than the samples show, the difference is subtracted from the sessions that are shown as
-//! running but cannot run, because the processes of the database neither had nor wanted a processor
-//! for them.
+//! more waiting sessions than the samples show, the surplus counts as waiting instead of running.
+//! The surplus is limited to the sessions that are shown as running but cannot run: the processes
+//! of the database neither had nor wanted a processor for them.
 
 use record::metric::RUNNING;
 use record::statistic::{

@@ -460,8 +460,8 @@ fn next_request_in_the_tick_of_an_answer_waits_at_a_busy_pool() {
             if near(*waiting, 15.0)
     );
     // Short requests wait at the pool as well, if its sessions are hardly ever idle, or if hardly
-    // any connection received its answer in a later tick. Answers in a later tick would show a
-    // pause of the program.
+    // any connection received its answer in a later tick than that of its request. Answers in a
+    // later tick would show a pause of the program.
     let short = |active, idle, in_one_tick| {
         let mut evidence = asks_at_once(active, idle);
         hold(&mut evidence, "sockets generator", "in-one-tick", in_one_tick);
@@ -622,8 +622,8 @@ fn rows_of_running_copies_are_not_counted_again_when_one_ends() {
 
 #[test]
 fn requests_are_counted_while_all_connections_exist() {
-    // Sixteen connections log in until 20 s, which takes 500 messages in each direction, and make 8
-    // requests per second until they end at 40 s.
+    // Sixteen connections exist from 20 s to 40 s. They log in with 500 messages in each direction,
+    // and then make 8 requests per second.
     let mut evidence = observed_program();
     let requests = |s: f64| if s < 20.0 { 0.0 } else { 500.0 + 8.0 * (s.min(40.0) - 20.0) };
     let connections = |s: f64| if (20.0..=40.0).contains(&s) { 16.0 } else { 1.0 };

@@ -11,8 +11,8 @@ use record::{
 };
 
 /// The maximum number of deliveries that a lane stores while the recorder is busy, in a run with at
-/// most 128 jobs: those of a minute with up to seven jobs, those of about four seconds with 128.
-/// One more delivery makes the record fail.
+/// most 128 jobs. It is enough for a minute with up to seven jobs, and for about four seconds with
+/// 128. One more delivery makes the record fail.
 const BACKLOG: usize = 512;
 
 /// The same maximum per job, in a run with more than 128 jobs.

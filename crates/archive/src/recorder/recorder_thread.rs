@@ -1,9 +1,9 @@
 //! The recorder's thread: processing of messages and timing of transactions.
 //!
-//! In real time an interval that every lane has passed is written at once, which gives one
-//! transaction per second; in virtual time some dozens of intervals share a transaction, or
-//! hundreds if few requests arrive in them. If a write fails, the lanes are notified, further
-//! deliveries are emptied and returned, and the record stays as its last transaction left it.
+//! In real time an interval is written as soon as every lane has passed it: one transaction per
+//! second. In virtual time some dozens of intervals share a transaction, or hundreds if few
+//! requests arrive in them. If a write fails, the lanes are notified, further deliveries are
+//! emptied and returned, and the record stays as its last transaction left it.
 
 use std::mem;
 use std::sync::Arc;

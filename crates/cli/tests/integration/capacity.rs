@@ -471,8 +471,8 @@ fn calibrated_ceiling_ends_a_search_before_its_trials_are_invalid() {
     assert_eq!(report["capacity"], document["capacity"]);
 }
 
-/// Returns the exit code of an irregular answer: 3 without a sustained value, because a machine
-/// that is busy with other tests may leave none that can be confirmed, and 0 otherwise.
+/// Returns the exit code of an irregular answer: 3 without a sustained value, otherwise 0. On a
+/// machine that is busy with other tests, there may be no value that can be confirmed.
 fn exit_code_of_irregular(capacity: &Value) -> i32 {
     if capacity["sustained"].is_null() { 3 } else { 0 }
 }

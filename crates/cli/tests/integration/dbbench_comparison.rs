@@ -1,9 +1,9 @@
-//! Tests that dbbench and `assay dbbench` send the same statements, equally often, for dbbench's
-//! own examples and a study of Assay in dbbench's language: both programs run with the same flags
-//! against one server, which logs the statements.
+//! Tests that dbbench and `assay dbbench` send the same statements, equally often. Both programs
+//! run with the same flags against one server, which logs the statements. The files are dbbench's
+//! own examples and a study of Assay in dbbench's language.
 //!
 //! Examples and program are built from dbbench's module by `scripts/setup test`. A file that does
-//! not end by itself gets a `duration` as its first line, for both programs; where the rows are
+//! not end by itself gets a `duration` as its first line, for both programs. If the rows are
 //! compared, the teardown renames the table instead of dropping it.
 
 use std::collections::BTreeSet;

@@ -536,8 +536,8 @@ fn resumed_experiment_forgets_the_arm_that_was_not_in_effect() {
     assert_eq!(number(&place.at("r.assay"), stale), 0);
 }
 
-/// Returns a folder with the record of an experiment that was interrupted in its third round, so at
-/// least one round counts even if a busy machine makes the first invalid.
+/// Returns a folder with the record of an experiment that was interrupted in its third round. At
+/// least one round then counts, even if a busy machine makes the first invalid.
 fn interrupted_record() -> TestFolder {
     let place = place(SQLITE_WORKLOAD, &format!("{ARMS}concurrency(read) = 2\n"));
     place.write("w.ini", SQLITE_WORKLOAD.replace("100ms", "300ms"));

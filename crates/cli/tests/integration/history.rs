@@ -448,8 +448,8 @@ fn links_and_folders_that_are_too_deep_are_named() {
     assert!(text.contains(words), "{text}");
 }
 
-/// SQLite writes files next to a database that claims to have a write-ahead log, so it cannot read
-/// this intact record in a folder that it cannot write to.
+/// The record is intact, but claims to have a write-ahead log. SQLite writes files next to such a
+/// database, so it cannot read the record in a folder without write permission.
 #[test]
 fn experiment_that_cannot_be_read_is_not_called_damaged() {
     let place = place();

@@ -15,10 +15,10 @@
 //!   busy machine.
 //!
 //! The last two were created three days after the others, and then reduced to the content that the
-//! first program wrote: without the tables `account`, `event_error`, `excerpt`, `file` and
-//! `sample_range` and their sums in `seal`, without `setup-timeout` in the plan, and without the
-//! settings that `postgres` does not have, such as `database.default.…`. The remaining content has
-//! the same schema. The parts and hosts of their jobs follow from names alone: `shop/look`,
+//! first program wrote. Removed were the tables `account`, `event_error`, `excerpt`, `file` and
+//! `sample_range`, their sums in `seal`, `setup-timeout` in the plan, and the settings that the
+//! record `postgres` does not have, such as `database.default.…`. The remaining content has the
+//! same schema. The parts and hosts of their jobs follow from names alone: `shop/look`,
 //! `shop@127.0.0.1:55411`.
 
 use std::fs::{self, File};

@@ -1,6 +1,6 @@
-//! Tests that would be disturbed by concurrent tests, so they are in a program of their own: runs
-//! on real servers, which must be VALID or whose true limiter must be identified, and experiments
-//! on a machine that becomes busy.
+//! Tests that would be disturbed by concurrent tests, so they are in a program of their own. Runs
+//! on real servers must be VALID, or their true limiter must be identified. Experiments run on a
+//! machine that becomes busy.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may, as tests do")]
 

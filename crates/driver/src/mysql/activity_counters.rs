@@ -109,9 +109,9 @@ impl MysqlConnection {
         Ok(counts)
     }
 
-    /// Waits until the number of other sessions that may be ours is at most that of the first
-    /// reading, because the end of a session is a counted command. Returns false if the number
-    /// stays higher.
+    /// Waits until the user has no more other sessions than at the first reading. Further ones may
+    /// be ours, and the end of a session is a counted command. Returns false if the number stays
+    /// higher.
     async fn await_others(&mut self) -> Result<bool, String> {
         if !self.own_traffic().knows_other_sessions() {
             // Our own sessions that were closed just before must not be counted as those of other

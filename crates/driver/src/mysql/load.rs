@@ -214,8 +214,8 @@ impl MysqlConnection {
         self.line.end_file(sequence, reply).await
     }
 
-    /// Returns the first warning as an error: the server changed or skipped a value, for which it
-    /// only warns when the file comes from a client.
+    /// Returns the first warning as an error. The server changed or skipped a value, and only warns
+    /// about it because the file comes from a client.
     async fn first_warning(&mut self, reply: &mut Reply) -> Error {
         let found = match self.ask_text("show warnings limit 1", reply).await {
             Ok((_, FullReply { table, .. })) => {

@@ -12,9 +12,9 @@ use crate::service::REPORTING_SETTINGS;
 use crate::{Connection, Table};
 
 /// Query for the settings that somebody has set, with their defaults; those set by the server
-/// itself or by this session are left out. A default that is a size is written in the largest unit
-/// that divides it, like the values; the server lists it in the unit of the setting, such as
-/// blocks.
+/// itself or by this session are left out. The server lists a default that is a size in the unit of
+/// the setting, such as blocks. The query writes it like the values, in the largest unit that
+/// divides it.
 const SETTINGS: &str = "select name, value, case \
         when setting = boot_val then value \
         when unit is null or boot_val = '0' or boot_val like '-%' then boot_val \

@@ -423,7 +423,7 @@ fn teardown_continues_on_a_new_connection_if_the_server_ends_the_session() {
 }
 
 /// A server that refuses clients from 3 s on, as after a change of the password or of the limit of
-/// connections, and ends its sessions one after another from then on: the first at 3.0 s, the
+/// connections. From then on, it also ends its sessions one after another: the first at 3.0 s, the
 /// second at 3.2 s.
 #[derive(Clone)]
 struct ClosingServer {

@@ -76,9 +76,9 @@ impl DifferenceKind {
 }
 
 impl UndeclaredDifference {
-    /// Returns true if the difference makes the answer SUSPECT. If the difference may follow from a
-    /// declared one, the answer becomes SUSPECT only if durability differs, and never if the
-    /// declared difference is the URL.
+    /// Returns true if the difference makes the answer SUSPECT. A difference that may follow from a
+    /// declared one does so only if it concerns durability, and the declared difference is not the
+    /// URL.
     pub fn is_suspect(&self) -> bool {
         match self.cause.as_deref() {
             None => true,

@@ -104,8 +104,8 @@ pub enum ExperimentEvent<'a> {
     RoundRepeated {
         /// Index of the round, from 0.
         round: u32,
-        /// If the reason is the loss of a server, in a sweep over the number of servers: the run
-        /// that lost it, and the event that shows the loss.
+        /// The run that lost a server of a sweep over the number of servers, and the event that
+        /// shows the loss. `None` if the round is repeated for another reason.
         lost_server: Option<&'a str>,
     },
     /// A look was taken.

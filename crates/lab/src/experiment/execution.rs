@@ -149,8 +149,8 @@ impl<'a> Execution<'a> {
     }
 
     /// Records that an error ended the experiment. If a resumed experiment has added nothing to the
-    /// record, the record is left as it was, except for the fact that changes before a run must
-    /// still be undone.
+    /// record, the record is left as it was. Only the fact `LEFTOVERS` is added, if changes before
+    /// a run must still be undone.
     pub(super) fn record_failure(&mut self) {
         let facts = match self.resumption.take() {
             Some(resumption) => resumption.facts,
@@ -211,9 +211,9 @@ impl<'a> Execution<'a> {
     }
 
     /// Removes the temporary records of an earlier process, takes over the runs of an interrupted
-    /// experiment, and returns the abandoned ones: the runs of an incomplete round, whose partners
-    /// in the pairs would be measured on other servers. If all servers are simulated, no run is
-    /// abandoned, because simulated servers are the same in every process.
+    /// experiment, and returns the abandoned runs. The runs of an incomplete round are abandoned,
+    /// because the other runs of their pairs would be measured on other servers. If all servers are
+    /// simulated, no run is abandoned, because simulated servers are the same in every process.
     fn restore_runs(&mut self, content: &ExperimentContent) -> Result<Vec<u32>, ExperimentError> {
         for own in [self.servers.run_record_path(), self.servers.auxiliary_path()]
             .into_iter()
@@ -253,9 +253,9 @@ impl<'a> Execution<'a> {
     }
 
     /// Executes a run of an arm at a point with the statements and programs before and after the
-    /// run. If the user interrupts those after the run, the experiment is interrupted, even if its
-    /// last run is recorded: a complete experiment cannot be continued, so the changes before the
-    /// run would never be undone.
+    /// run. If the user interrupts the steps after the run, the experiment counts as interrupted,
+    /// even if its last run is recorded. A complete experiment could not be continued, so the
+    /// changes before the run would never be undone.
     pub(super) fn run_with_hooks(
         &mut self,
         id: ArmPointId,
@@ -341,8 +341,8 @@ impl<'a> Execution<'a> {
     }
 }
 
-/// Returns true if the process that wrote a record may not have undone the changes before its last
-/// run: it was killed, or it recorded that something was left.
+/// Returns true if the changes before the last run of a record may still be in effect: the process
+/// that wrote the record was killed, or recorded that it had left some.
 fn has_leftovers(content: &ExperimentContent) -> bool {
     content.fact(STATE) == Some(RUNNING) || content.fact(LEFTOVERS) == Some(YES)
 }

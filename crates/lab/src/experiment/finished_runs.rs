@@ -66,8 +66,8 @@ impl FinishedRuns {
         self.of_round(round).filter_map(|run| run.figures.as_ref())
     }
 
-    /// Returns a text about the first run of a round that lost a server of a sweep over the number
-    /// of servers: the run and the event that shows the loss, as in `run 2: db2:5432 closed the
+    /// For a sweep over the number of servers, returns a text about the first run of a round that
+    /// lost a server: the run and the event that shows the loss, as in `run 2: db2:5432 closed the
     /// connection`.
     pub(super) fn lost_server(&self, round: u32) -> Option<String> {
         self.of_round(round).find_map(|run| {

@@ -185,8 +185,8 @@ impl Group {
 /// Use of processes that ended, in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct EndedProcesses {
-    /// Ticks that were counted for processes whose end was noticed in the last sample, and that no
-    /// parent has reported yet.
+    /// Counted ticks, not yet reported by a parent, of processes whose end was noticed in the last
+    /// sample.
     unclaimed_ticks: u64,
 }
 

@@ -247,8 +247,8 @@ impl Processes {
         if self.server.pids().is_empty() {
             reasons.append(&mut remote_reasons);
         }
-        // If the user has named a process that is observed, a port without a visible process is no
-        // missing data: the named process may be the one that cannot be found by the port.
+        // A port without a visible process is not missing data if a process that the user named is
+        // observed: the port may be that of the named process.
         if !self.has_named_server() {
             reasons.into_iter().for_each(|why| sample.missing(MeasuredSide::Server.name(), why));
         }
@@ -614,8 +614,8 @@ mod tests {
         assert!(whats.contains("generator") && whats.contains("server"), "{whats:?}");
     }
 
-    /// Expects a port without a server not to be reported as missing if the user has named a
-    /// process: the port may not lead to that process.
+    /// Expects a port without a server to be reported as missing, unless a process that the user
+    /// named is running: the port may belong to that process.
     #[test]
     fn port_of_a_named_server_is_not_missing() {
         let missing = |servers| {

@@ -151,8 +151,8 @@ impl Process {
     }
 
     /// Reads only the run time of the process's only thread. `None` if the process must be read in
-    /// full, because something else is due, or because the process is a parent: only its `stat` has
-    /// the use of its children.
+    /// full: if other values are due or necessary, or if the process is a parent, because only
+    /// `stat` has the use of its children.
     fn sample_briefly(
         &mut self,
         files: &mut Files<'_>,

@@ -70,7 +70,7 @@ fn remote_command(host: &RemoteHost, scope: &Scope) -> Vec<String> {
     let mut words = vec![host.command.clone(), "observe".to_owned(), "--stdio".to_owned()];
     words.extend(["--every".to_owned(), scope.every.to_string()]);
     // Servers of several hosts of the URL may run on the other machine. A server that seems to be
-    // on this machine counts as one of them only if no server is seen elsewhere: the URL then
+    // on this machine is taken for one of these only if no server is seen elsewhere. The URL then
     // leads through a tunnel.
     let is_elsewhere = |place: &ServerLocation| matches!(place, ServerLocation::Elsewhere(_));
     let has_elsewhere = scope.servers.iter().any(is_elsewhere);

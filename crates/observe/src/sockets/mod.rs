@@ -4,9 +4,9 @@
 //! The kernel reports each connection ([`tcp`], [`unix`]) in answer to a request ([`netlink`]). The
 //! side of a socket follows from its ports: if the local port is that of the server, the socket is
 //! on the server's side. In a run, other sockets that are connected to this port are on the
-//! generator's side if they lead to this machine as the server does, or to another machine as the
-//! server does. The counters of connections are added up at every sample; the sums include
-//! connections that have ended.
+//! generator's side. For a server on this machine, only sockets that lead to this machine count;
+//! otherwise, only those that lead to another one. The counters of connections are added up at
+//! every sample; the sums include connections that have ended.
 
 mod connection;
 mod limits;

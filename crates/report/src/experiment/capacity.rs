@@ -238,8 +238,8 @@ impl CapacityView {
         self.trials.iter().rfind(is_final)
     }
 
-    /// Returns a sentence that says that the hold failed, and why, with a command that shows the
-    /// failed trial.
+    /// Returns a sentence about a failed hold: the reason, and a command that shows the failed
+    /// trial.
     fn failed_hold_text(&self, value: f64, record: &str) -> String {
         let reason = self.final_trial().map_or_else(String::new, |it| {
             let report = report_of_run(record, it.run);
@@ -254,8 +254,8 @@ impl CapacityView {
         self.order.hold.is_some() && !found.irregular.iter().any(is_not_held)
     }
 
-    /// Returns a sentence that says that every trial of the hold was invalid, with a command that
-    /// shows the last one.
+    /// Returns a sentence about a hold whose trials were all invalid, with a command that shows the
+    /// last of them.
     fn invalid_hold_text(&self, value: f64, record: &str) -> String {
         let last = self.invalid_holds().last();
         let look = last.map_or_else(String::new, |it| {
@@ -577,9 +577,9 @@ impl CapacityView {
         }
     }
 
-    /// Returns the numbers that explain why no larger value holds: the boundary unless it is
-    /// smooth, and the binding condition unless the search has a single condition, which the answer
-    /// already names. The limiter is left out, because its evidence says more.
+    /// Returns the numbers that explain why no larger value holds: the boundary if it is not
+    /// smooth, and the binding condition. A search's only condition is left out, because the answer
+    /// already names it. The limiter is left out, because its evidence says more.
     pub(super) fn reasons(&self) -> impl Iterator<Item = (&'static str, String)> {
         let binding = self.found.as_ref().and_then(|found| found.binding);
         let is_known = self.order.conditions.len() == 1 && binding.is_some();

@@ -1,6 +1,6 @@
-//! The metrics of a comparison that the tables show: all except exploratory metrics that were not
-//! measured, and exploratory service times that equal the response times, as in a job without a
-//! queue.
+//! The metrics of a comparison that the tables show. Two kinds of exploratory metrics are left out:
+//! metrics that were not measured, and service times that equal the response times, as in a job
+//! without a queue.
 
 use analyze::compare::{ArmComparison, Comparison, MetricChange, Missing, NotCompared};
 use workload::question::{Quantity, RunMetric};

@@ -262,9 +262,9 @@ fn of_job(view: &View, job: &JobSummary, planned: JobOrPart<'_>) -> String {
     format!("{load}; {} ({})", times(job), basis(view, balance.scheduled()))
 }
 
-/// Returns true if a job is judged by the number of its requests and not by its rate, which would
-/// mean nothing over a window that is longer than the job. A closed job that is the only one of a
-/// file without `duration` is judged by its rate, because its window is as long as the job.
+/// Returns true if a job is judged by the number of its requests and not by its rate. A rate would
+/// mean nothing over a window that is longer than the job. If a closed job is the only job of a
+/// file without `duration`, its window is as long as the job, so the rate is used.
 fn is_judged_by_its_number(plan: &Plan, job: &Job) -> bool {
     let has_fixed_count = job.has_fixed_request_count();
     match job.pacing {

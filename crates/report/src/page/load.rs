@@ -138,8 +138,8 @@ fn limiter(load: &LoadSection) -> Vec<Remark> {
     }
 }
 
-/// Returns remarks on the sources that could not be observed during loads that were long enough,
-/// except those that were not observed during the run either.
+/// Returns remarks on the sources that could not be observed during a load of at least
+/// [`SHORTEST_LOAD`]. Sources that could not be observed during the run either are left out.
 fn missing_sources(view: &View) -> impl Iterator<Item = Remark> {
     let of_run = &view.summary.limiter.unseen;
     let long = view.summary.loads.iter().filter(|load| load.took >= SHORTEST_LOAD);

@@ -165,9 +165,10 @@ fn wrap_at_most(text: &str, height: f64, room: f64, most: usize) -> Vec<String> 
 /// of divisions is half the square of the number of pieces, and a name may have any length.
 const MOST_PIECES: usize = 40;
 
-/// Returns the lines of a label of a vertical axis: one if it fits, or else at most three that show
-/// as much of it as possible. If there is a choice, no short word such as `of` is alone on a line,
-/// line breaks of the label are kept, and the lines are few and of similar widths.
+/// Returns the lines of a label of a vertical axis: one line if the label fits on it, otherwise at
+/// most three that show as much of the label as possible. If there is a choice, no short word such
+/// as `of` is alone on a line, line breaks of the label are kept, and the lines are few and of
+/// similar widths.
 pub(super) fn label_lines(label: &str) -> Vec<String> {
     let whole = label.replace('\n', " ");
     if width(&whole, TEXT) <= WIDEST_LABEL {

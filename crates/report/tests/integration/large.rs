@@ -74,8 +74,8 @@ fn lines_of_several_jobs_differ_in_print() {
     assert_eq!(most, Some(40), "the throughput has a line of what is offered for each job");
 }
 
-/// Checks that the lines of a figure have different strokes until there are more lines than
-/// strokes, and that each has its stroke in the legend; returns the number of lines.
+/// Checks that the first eight lines of a figure have different strokes (there are only eight), and
+/// that the legend has the stroke of each line. Returns the number of lines.
 #[track_caller]
 fn check_strokes(figure: &Figure) -> usize {
     let lines: Vec<(Ink, Stroke)> = figure

@@ -129,9 +129,9 @@ fn a_frozen_server_can_be_ended() {
     }
 }
 
-/// Starts and ends a server of each URL with a new folder for temporary files whose name begins
-/// with `name`, and checks that each server prints the `expected` text for that folder. Uses a
-/// separate process, because the folder applies to the whole process.
+/// Starts and ends a server of each URL, and checks that it prints the `expected` text for the
+/// folder of temporary files. This folder is new, and its name begins with `name`. Uses a separate
+/// process, because the folder applies to the whole process.
 #[track_caller]
 fn check_servers_in(name: &str, urls: [&str; 2], expected: impl Fn(&Path) -> String) {
     let above = std::env::temp_dir().join(format!("{name} {}", std::process::id()));

@@ -88,9 +88,9 @@ impl InsertedText {
         self.bytes.get() > LARGEST_FILE || self.in_memory.get() > LARGEST_IN_MEMORY
     }
 
-    /// Begins a section. A section that was counted before, as a job or as a part of another mix,
-    /// is printed only once: its size in the printed plan is counted separately, from zero, and is
-    /// discarded by [`InsertedText::leave`]. Returns the argument for `leave`.
+    /// Begins a section. The plan prints a section only once. If the section was counted before, as
+    /// a job or as a part of another mix, its size is counted separately, from zero, and
+    /// [`InsertedText::leave`] discards it. Returns the argument for `leave`.
     pub(crate) fn enter(&mut self, section: &str) -> usize {
         match self.is_full() || self.sections.insert(section.to_owned()) {
             true => 0,

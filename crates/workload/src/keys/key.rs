@@ -171,8 +171,8 @@ pub struct Key {
     pub by_dialect: bool,
     /// True if the key makes its section a job.
     pub makes_job: bool,
-    /// True if the key sets the pacing of its section: a section with such a key runs as a job,
-    /// even if it is also a part of a mix, unless the value counts as not set.
+    /// True if the key sets the pacing of its section. Unless its value counts as not set, the
+    /// section runs as a job, even if it is also a part of a mix.
     pub sets_pacing: bool,
     /// True if a section that runs only as a part of a mix may have the key.
     pub allowed_in_part: bool,

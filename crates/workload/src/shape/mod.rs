@@ -3,8 +3,8 @@
 //! A schedule of a varying rate is the inverse of its cumulative rate Λ, taken at sums of unit
 //! exponentials (a Poisson process whose rate varies; Çinlar, "Introduction to Stochastic
 //! Processes", 1975, chapter 4.7) or at 1, 2, 3, … (uniform arrivals). Numbers of expected arrivals
-//! are whole multiples of 10⁻¹⁸, because that is the product of a billionth of an arrival per
-//! second and a nanosecond: while the rate is constant, only the instant is rounded.
+//! are whole multiples of 10⁻¹⁸, the product of a billionth of an arrival per second and a
+//! nanosecond. So only the instant is rounded while the rate is constant.
 //!
 //! Invariant: Λ never falls, and [`Inverse`] never goes back.
 

@@ -163,8 +163,8 @@ pub fn count_expected_results(
     of_systems(expectations, searches, only)
 }
 
-/// Runs `searches` searches on a system that becomes slower from trial to trial, and on two systems
-/// that do not change, if their names contain `only`.
+/// Runs `searches` searches on each of three systems, if its name contains `only`. One of the three
+/// becomes slower from trial to trial, and two do not change.
 ///
 /// # Errors
 /// As for [`errors`].

@@ -124,9 +124,9 @@ fn fold(values: &[f64]) -> f64 {
     values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max)
 }
 
-/// Returns the upper end of the axis: the largest value of a run or of a second, or the largest end
-/// of an interval if that is higher, but at most [`MOST_HEADROOM`] times the largest value. Points
-/// with a mean above `limit` are ignored.
+/// Returns the upper end of the axis: the largest value of a run or of a second, and at least
+/// `limit`. If an interval ends above this value, the axis extends to the end of the interval, but
+/// at most to [`MOST_HEADROOM`] times the value. Points with a mean above `limit` are ignored.
 fn highest(series: &[Series<'_>], positions: &Positions, limit: f64) -> f64 {
     let mut all: Vec<f64> = Vec::new();
     let mut ends: Vec<f64> = Vec::new();

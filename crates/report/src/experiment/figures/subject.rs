@@ -119,8 +119,8 @@ impl<'a> Subject<'a> {
         text
     }
 
-    /// Returns clauses that name the points with runs that are not VALID and the objecting checks
-    /// of these runs, each after a semicolon; empty if all runs are VALID.
+    /// Returns clauses about the runs that are not VALID, each after a semicolon: their points, and
+    /// the checks that object to them. Empty if all runs are VALID.
     pub(super) fn doubts(&self) -> String {
         [Status::Suspect, Status::Invalid].map(|status| self.with_verdict(status)).concat()
     }

@@ -101,10 +101,7 @@ fn of_jobs() -> Vec<(Obstacle, &'static str)> {
         (J::NoArrivals, "no job has a schedule of arrivals"),
         (J::NotWaitedFor, "the run did not wait for all requests, or a file did not have them"),
         (J::AllOverloaded, "the offered load exceeds the capacity of every job"),
-        (
-            J::TargetLost,
-            "requests piled up, but the target was unreachable at the end of the run",
-        ),
+        (J::TargetLost, "requests piled up, but the target was unreachable at the end of the run"),
         (
             J::NoPoissonArrivals { per_s: 5.0, seconds: 10 },
             "no job has Poisson arrivals at a constant rate of at least 5 per second for 10 s",
