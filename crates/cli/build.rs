@@ -75,8 +75,8 @@ fn text_below<'p>(page: &'p str, heading: &str) -> Option<&'p str> {
     after.split("\n#").next()
 }
 
-/// Returns the commit; `None` without git, or if the sources are not a repository of their own,
-/// because the sources may lie within an unrelated repository.
+/// Returns the commit; `None` without git, or if the sources are not a repository of their own.
+/// They may then lie within an unrelated repository.
 fn commit() -> Option<String> {
     let top = git(&["rev-parse", "--show-toplevel"])?;
     let is_ours = Path::new(&top).canonicalize().ok()? == Path::new(ROOT).canonicalize().ok()?;

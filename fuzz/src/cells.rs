@@ -50,10 +50,10 @@ struct Table {
 
 /// Writes a record with changes to a path. Returns false if the bytes select no record.
 ///
-/// The first byte selects the record and its seal: as it was, removed as in the record of a killed
-/// run, or made to fit the changed rows. A change begins with four bytes: table, column, row, and
-/// the kind of the change. A kind may have more bytes, for a new value. SQLite refuses some
-/// changes, such as a second row with the same key; they are left out.
+/// The first byte selects the record and its seal. The seal stays as it was, is removed as in the
+/// record of a killed run, or is made to fit the changed rows. A change begins with four bytes:
+/// table, column, row, and the kind of the change. A kind may have more bytes, for a new value.
+/// SQLite refuses some changes, such as a second row with the same key; they are left out.
 ///
 /// # Panics
 /// Panics if the record cannot be written.

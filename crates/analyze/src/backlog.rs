@@ -74,8 +74,7 @@ const MATERIAL_COUNT: f64 = 10.0;
 /// queue has a standard deviation of at most √(2 n b).
 const RANDOM_WALK: f64 = 2.0;
 
-/// Share of the requests that may stay open in an interval of a window that is too short for a
-/// trend.
+/// Share of an interval's requests that may stay open, if the window is too short for a trend.
 pub(crate) const OPEN_ALLOWED: f64 = 0.25;
 
 /// Minimum number of intervals with too few ended requests that show an overload in a short window.
@@ -84,10 +83,10 @@ const SHORT_INTERVALS: usize = 2;
 /// Largest shortfall that may be chance, in standard deviations of the number of arrivals.
 const BEYOND_CHANCE: f64 = 10.0;
 
-/// Minimum ratio of the smallest to the largest number of requests that end in an interval, at
-/// which the server counts as always busy. Slow requests alone do not reach it: if service times
-/// are exponential and more than [`OPEN_ALLOWED`] of the requests stay open from the first interval
-/// on, the ratio is less than 0.75.
+/// Minimum ratio of two numbers at which the server counts as always busy: the fewest and the most
+/// requests that end in an interval. Slow requests alone do not reach it: if service times are
+/// exponential and more than [`OPEN_ALLOWED`] of the requests stay open from the first interval on,
+/// the ratio is less than 0.75.
 const STEADY_RATIO: f64 = 0.75;
 
 /// Lower bound of a rate by which a backlog is divided, as a fraction of the mean rate. Without it,

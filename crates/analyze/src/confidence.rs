@@ -170,7 +170,7 @@ impl Estimate {
     }
 
     /// Returns true if the larger of the two estimates is at least [`MULTIPLE`] times the smaller
-    /// one, by the ends of their intervals that are closest. Optimistic intervals are not widened.
+    /// one, even at the closest ends of their intervals. Optimistic intervals are not widened.
     /// Used only for throughputs, because the random movement of a queue never changes a throughput
     /// by such a factor.
     pub(crate) fn is_multiple_of(&self, other: &Estimate) -> bool {

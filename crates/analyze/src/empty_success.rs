@@ -13,9 +13,8 @@ use crate::evidence::{Evidence, JobEvidence};
 pub enum EmptySuccess {
     /// No request of the job came due in the whole run.
     NothingDue {
-        /// Time since time zero at which its first request would have come due; `None` if that lies
-        /// within the run, or if it is not known in advance, as for a closed job or random
-        /// arrivals.
+        /// Time since time zero at which its first request would have come due; `None` if this time
+        /// lies within the run or is not known in advance, as for a closed job or random arrivals.
         first: Option<Nanos>,
     },
     /// No answer in the whole run returned or changed a row, although it should have: no answer of

@@ -212,16 +212,16 @@ impl Evidence {
         observed(&self.observed, component, metric)
     }
 
-    /// Returns the observations of this host or of the main target under a name that the server
-    /// gives, if there are any.
+    /// Returns the observations of a metric of this host or of the main target, if there are any.
+    /// The name of the metric is the one that the server gives it.
     pub fn observed_named(&self, kind: &ComponentKind, name: &str) -> Option<&Observed> {
         let component = kind.to_string();
         self.observed.iter().find(|it| it.component == component && it.metric == name)
     }
 
-    /// Returns the number of errors of a job or part in the window that it accepts, of the classes
-    /// and codes for which `is_counted` returns true. For a mix, this is the sum over its parts,
-    /// because each part may accept other codes.
+    /// Returns the number of accepted errors of a job or part in the window. Only errors for whose
+    /// class and code `is_counted` returns true are counted. For a mix, this is the sum over its
+    /// parts, because each part may accept other codes.
     pub(crate) fn accepted_errors(
         &self,
         account: AccountId,

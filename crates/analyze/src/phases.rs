@@ -8,8 +8,8 @@
 //! other events at the time, can conclude that the job is the reason.
 //!
 //! The resolution is that of the record's counts: a second, or in runs of more than half an hour a
-//! step of [`Steps`](crate::Steps). A step in which the job had a request in flight at any time
-//! belongs to the activity as a whole. Requests belong to the step of their intended start,
+//! step of [`Steps`](crate::Steps). If the job had a request in flight at any time in a step, the
+//! whole step belongs to the activity. Requests belong to the step of their intended start,
 //! completions to the step of their end.
 
 use base::AccountId;

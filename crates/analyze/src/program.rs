@@ -107,9 +107,9 @@ fn statistic_rate(
     rate(growth).filter(|_| is_long)
 }
 
-/// Returns the requests per second on the program's connections: the smaller of the numbers of
-/// segments with data that each of the two sides sent, because a long request or a long answer
-/// takes several segments. `None` if they were not counted.
+/// Returns the requests per second on the program's connections; `None` if segments were not
+/// counted. The estimate is the smaller of two rates, the segments with data sent and those
+/// received, because a long request or a long answer takes several segments.
 pub(crate) fn requests_per_s(evidence: &Evidence) -> Option<f64> {
     let sent = socket_rate(evidence, sockets::DATA_SENT)?;
     Some(sent.min(socket_rate(evidence, sockets::DATA_RECEIVED)?))

@@ -96,14 +96,14 @@ impl Evidence {
         Some(RefusedConnections { fewest, missing })
     }
 
-    /// Returns the first event in which the server refuses connections to a job permanently; if
-    /// there is none, the first refusal to replace a connection that the job had lost.
+    /// Returns the first event in which the server refuses connections to a job permanently. If
+    /// there is none, returns the first event in which it refuses to replace a lost connection.
     fn refusal(&self, account: AccountId) -> Option<&Event> {
         self.refusals(account).min_by_key(|event| (!is_limit(event), event.at))
     }
 
-    /// Returns the events in which the server refused connections to a job: permanently or, if the
-    /// job keeps its connections, in place of lost ones.
+    /// Returns the events in which the server refused connections to a job permanently. If the job
+    /// keeps its connections, also returns those in which the server refused to replace lost ones.
     fn refusals(&self, account: AccountId) -> impl Iterator<Item = &Event> {
         let job = self.plan.account(account).job();
         let keeps_them = job.reconnect == Reconnect::No && job.target != JobTarget::Programs;

@@ -18,10 +18,10 @@ const LONGEST_PROBE: u64 = 86_400;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Consecutive parts of a run until its end. Each is an interval of the record, or several in runs
-/// of more than half an hour, so the memory for judging a run is bounded. A step consists of whole
-/// histogram rows, each of which may cover several intervals; the window begins with a step, and a
-/// probe is a whole number of steps, or a step a whole number of probes.
+/// Consecutive parts of a run until its end. A step is an interval of the record. In runs of more
+/// than half an hour it is several intervals, so the memory for judging a run is bounded. A step
+/// consists of whole histogram rows, each of which may cover several intervals. The window begins
+/// with a step. A probe is a whole number of steps, or a step is a whole number of probes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Steps {
     grid: Grid,

@@ -46,8 +46,8 @@ pub enum WarmupEnd {
 pub struct SteadyStart {
     /// Number of steps of the run that belong to the warm-up.
     pub steps: usize,
-    /// Relative difference of the second half of the run from the first, if it is more than chance
-    /// explains and cutting the first half is not enough: there was no steady state.
+    /// Relative difference of the second half of the run from the first, if there was no steady
+    /// state: cutting the first half is not enough, and chance does not explain the difference.
     pub never_steady: Option<f64>,
 }
 

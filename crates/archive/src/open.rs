@@ -150,8 +150,8 @@ fn read_version(path: &Path) -> Result<i64, RecordError> {
     if let Ok((v1::APPLICATION, version @ 1..)) = read_numbers(path) {
         return Ok(version);
     }
-    // The file is not a record, or cannot be read: no connection of this process has a lock on it
-    // that would end when the file is closed.
+    // The file is not a record, or cannot be read. So no connection of this process has a lock on
+    // it, and closing it ends none.
     let mut header = Vec::with_capacity(FILE_HEADER);
     let file = File::open(path).map_err(cannot_read)?;
     file.take(FILE_HEADER as u64).read_to_end(&mut header).map_err(cannot_read)?;
@@ -238,8 +238,8 @@ struct FileSizes {
 
 impl FileSizes {
     fn read(path: &Path) -> io::Result<FileSizes> {
-        // No connection can read the first page, and therefore none has a lock that would end when
-        // this file is closed.
+        // No connection can read the first page. So none has a lock, and closing this file ends
+        // none.
         let mut file = File::open(path)?;
         let actual = file.metadata()?.len();
         let mut header = [0; FILE_HEADER];

@@ -208,7 +208,7 @@ fn trim_separators(text: &str) -> &str {
 }
 
 /// Returns a text without the beginning of a literal at its end: PostgreSQL's `$tag$`, or a quote
-/// with a prefix, such as `E'`, or with MySQL's name of a character set, such as `_utf8mb4'`.
+/// after a prefix (`E'`) or after MySQL's name of a character set (`_utf8mb4'`).
 fn without_literal_start(text: &str) -> &str {
     let is_in_word = |c: char| c.is_alphanumeric() || c == '_';
     if let Some(tag) = text.strip_suffix('$') {

@@ -108,9 +108,9 @@ impl Complaint {
         stderr::write(&format!("{}\n", self.as_printed()));
     }
 
-    /// Returns the text without the passwords of settings. They are replaced last, because a secret
-    /// may contain a character that ends a setting, and [`Complaint::without_secrets`] must find
-    /// the whole secret.
+    /// Returns the text without the passwords of settings. They are replaced last, after
+    /// [`Complaint::without_secrets`]: a secret may contain a character that ends a setting, and
+    /// the rest of the secret would stay in the text.
     fn as_printed(&self) -> String {
         without_any_password(&self.text)
     }

@@ -316,8 +316,8 @@ fn leading_part(name: &[u8]) -> &[u8] {
     &name[..digits.max(1).min(name.len())]
 }
 
-/// Returns digits in a form whose order is the order of their numbers, which may be larger than any
-/// integer type.
+/// Returns a form of digits that sorts by their number. The number may be too large for any integer
+/// type.
 fn number(digits: &[u8]) -> (usize, &[u8]) {
     let zeros = digits.iter().take_while(|digit| **digit == b'0').count();
     (digits.len() - zeros, &digits[zeros..])

@@ -231,8 +231,8 @@ impl ServiceKind {
         }
     }
 
-    /// Returns the password file if it has a password for any host, which a server of the URL on
-    /// another machine would receive; otherwise `None`.
+    /// Returns the password file if its entry for a server of the URL on another machine applies to
+    /// any host; otherwise `None`.
     pub(crate) fn password_file_for_any_host(&self, target: &Target) -> Option<PathBuf> {
         let Endpoint::Network { user, password: None, database, .. } = &target.endpoint else {
             return None;

@@ -82,7 +82,7 @@ pub struct Reply {
     pub done: Stamp,
     /// Service time of each statement that was answered without an error, in order, without `Begin`
     /// and `Commit`. If the statements were pipelined, each time begins when the steps of this
-    /// `Work` are sent: a whole transaction, or a part of one.
+    /// `Work` (a whole transaction, or a part of one) are sent.
     pub statements: Vec<Nanos>,
     /// The statements of `statements` that returned or changed a row.
     pub with_rows: StatementSet,

@@ -50,8 +50,8 @@ impl ClientHandle {
     }
 
     /// Sets `at` as the time at which work in flight is abandoned, and replaces the previous time.
-    /// [`Stamp::NEVER`] means that work is not abandoned; a client for which this never changes
-    /// touches no timer.
+    /// [`Stamp::NEVER`] means that work is not abandoned. A client for which no other time is ever
+    /// set touches no timer.
     #[inline]
     pub(crate) fn expire_at(&self, at: Stamp) {
         if at != Stamp::NEVER || self.expires.get() != Stamp::NEVER {

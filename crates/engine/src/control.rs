@@ -179,8 +179,8 @@ impl<D: Driver> Control<'_, D> {
         Ok((PreparationOutcome::Ready(loaded), answers))
     }
 
-    /// Checks that the table of every load has the number of rows that the load would give it, in
-    /// place of setup and loads.
+    /// Checks, in place of setup and loads, that the table of every load has the number of rows
+    /// that the load would give it.
     pub(crate) async fn verify(&self) -> Result<(), RunFailure> {
         self.use_existing(&self.plan().loads).await
     }

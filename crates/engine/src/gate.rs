@@ -321,10 +321,11 @@ impl Gate {
         }
     }
 
-    /// Drops the feeds of all files if the next arrival waits, at or after the end of the schedule,
-    /// for a file that is too slow. Reports a file that had no input for requests that were due, or
-    /// a log that was not read to its end. Arrivals that were due before the end of the schedule
-    /// count as scheduled, although there is no input for them; unread lines of a log do not count.
+    /// Drops the feeds of all files if the file for which the next arrival waits is too slow.
+    /// Called only at or after the end of the schedule. Reports a file that had no input for
+    /// requests that were due, or a log that was not read to its end. Arrivals that were due before
+    /// the end of the schedule count as scheduled, although there is no input for them; unread
+    /// lines of a log do not count.
     fn drop_slow_files(&mut self, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
         let Some(FileWait { arrival, part, since, .. }) = self.file_wait else { return };
         // A wait that began after the end of the schedule does not mean that the file is slow:
@@ -337,7 +338,7 @@ impl Gate {
         if !was_late && !is_limit_reached && !lasts(STALL_LIMIT, since) {
             return;
         }
-        // A log that has yielded all its lines so far may have no more, so it is reported only
+        // A log whose lines so far were all taken may have no more lines, so it is reported only
         // after the limit.
         let settings = self.parts.part(part);
         let text = match (was_late && arrival.is_some()) || self.feeds.take_no_input(part) {

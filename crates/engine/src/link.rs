@@ -13,10 +13,10 @@
 //! These failures are outages because the server had accepted clients before time zero. A statement
 //! that the server rejects is no outage.
 //!
-//! There are two exceptions. A full server only limits the job if a client of the job has a
-//! connection or the server answers other jobs; otherwise a full server is an outage as well. A
-//! server that does not answer an attempt in time, but answers other clients, counts as a full
-//! pooler.
+//! There are two exceptions. A full server is no outage, but limits the job, while a client of the
+//! job has a connection or the server answers other jobs. In every other case it is an outage as
+//! well. A server that does not answer an attempt in time, but answers other clients, counts as a
+//! full pooler.
 //!
 //! The link is down while every server of the target has an outage. Attempts then back off from
 //! [`FIRST_PAUSE`] to [`LONGEST_PAUSE`]. The first attempt that succeeds at a server ends the
@@ -186,8 +186,8 @@ impl Link {
     }
 
     /// Attempts to connect once, as soon as it is this attempt's turn and the pause of an outage is
-    /// over, and prepares the statements in `texts`. If there are none, waits until the server has
-    /// answered a first statement, because a pooler without a server accepts clients as well.
+    /// over, and prepares the statements in `texts`. If `texts` is empty, waits until the server
+    /// has answered a first statement, because a pooler without a server accepts clients as well.
     /// `tolerance` returns the time after which a full server is an outage for the client's job.
     pub(crate) async fn attempt<D: Driver>(
         &self,

@@ -21,7 +21,7 @@ pub(crate) struct Parts {
     /// with the server.
     has_varying_steps: bool,
     /// The statements of all parts that are prepared, in order. A connection that a client keeps
-    /// prepares all of them; one that a request opens for itself prepares those of its part.
+    /// prepares all of them; a connection for a single request prepares those of its part.
     texts: Vec<StatementText>,
     /// True if the parts belong to a mix. The ledger then counts the requests of each part
     /// separately.
@@ -178,8 +178,9 @@ impl Part {
     }
 }
 
-/// Returns a part's requests with the settings of the mix: `timeout` and `retry` if the part has
-/// none of its own, the accepted codes of both, and `on-error = stop` if one of them has it.
+/// Returns a part's requests with the settings of the mix. `timeout` and `retry` of the mix apply
+/// if the part has none of its own. Codes that the part or the mix accepts are accepted, and
+/// `on-error = stop` applies if either has it.
 fn with_settings_of(part: &Requests, mix: &Requests) -> Requests {
     let mut requests = part.clone();
     requests.timeout = requests.timeout.or(mix.timeout);

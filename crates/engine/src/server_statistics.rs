@@ -34,8 +34,8 @@ pub(crate) async fn read_after<D: Driver>(rt: &Rt, context: &RunContext<D>) {
 /// Reads the statistics of the target that all jobs use, and reports them, or the reason why they
 /// cannot be read, to the listener. Returns true if they could be read.
 ///
-/// Reads and reports nothing in virtual time, if there is no single target, or if the target has no
-/// such statistics.
+/// Reads and reports nothing if the time is virtual, if there is no single target, or if the target
+/// has no such statistics.
 async fn read<D: Driver>(rt: &Rt, context: &RunContext<D>) -> bool {
     let Some(target) = only_target(&context.plan) else { return false };
     let driver = context.drivers.of(target);

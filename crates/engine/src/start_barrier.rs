@@ -12,9 +12,9 @@ use crate::error::RunFailure;
 /// is longer, because each lane must learn time zero before it comes.
 const LEAD: Nanos = Nanos::from_millis(50);
 
-/// Interval, for each sixteen lanes of the run, at which a lane that is ready checks whether time
-/// zero is known. If the interval did not grow with the number of lanes, hundreds of polling lanes
-/// would delay those that are not ready.
+/// Interval at which a ready lane checks whether time zero is known, for each sixteen lanes of the
+/// run. If the interval did not grow with the number of lanes, hundreds of polling lanes would
+/// delay those that are not ready.
 const READY_POLL: Nanos = Nanos::from_millis(1);
 
 /// The barrier at which the lanes of a run agree on time zero.

@@ -77,7 +77,7 @@ impl fmt::Display for TargetProblem {
                  server a service time, as in sim:mm1?service=1ms"
             ),
             TargetProblem::Simulation(error) => error.fmt(f),
-            // The error's code says only that the URL is at fault, which the message says, too.
+            // The error's code is left out: like the message, it says that the URL is at fault.
             TargetProblem::Database(error) => f.write_str(error.message()),
             TargetProblem::Of(name, problem)
                 if matches!(**problem, TargetProblem::NotSimulated) =>

@@ -136,8 +136,8 @@ impl ReceiveBuffer {
         is_taken
     }
 
-    /// Gives back memory: the buffer keeps `wanted` bytes, which include the unread bytes, or the
-    /// size that may be kept, whichever is larger.
+    /// Gives back memory. The buffer keeps at most the larger of two sizes: `wanted` bytes, which
+    /// include the unread bytes, and the size that may be kept.
     fn release_surplus(&mut self, wanted: usize) {
         let most = if self.memory.is_ample() { MAX_KEPT_SIZE } else { INITIAL_SIZE };
         let kept = wanted.max(most);

@@ -38,8 +38,9 @@ struct Bounds {
 impl Bounds {
     fn of(root: &Root, process: u32) -> Bounds {
         let text = root.text(&format!("proc/{process}/cgroup")).unwrap_or_default();
-        // The mount point is the group of Assay's own container. If a group is not visible below
-        // it, the limits of the mount point are those of the process only if both share the group.
+        // The mount point is the group of Assay's own container. If the group of the process is not
+        // visible below it, the limits of the mount point apply to the process only if Assay is in
+        // the same group.
         let known_hierarchy = |controller: &str| {
             let found = hierarchy(root, &text, controller)?;
             let is_own = || {

@@ -1,8 +1,8 @@
 //! Names of observed components in records.
 //!
-//! The samplers that write the names and the checks that look them up use the same list. The name
-//! of a component of another host than the load generator's, or of a named target, begins with that
-//! host or target: `db1/disk sda`.
+//! The samplers that write the names and the checks that look them up use the same list. If a
+//! component belongs to a host other than the load generator's, or to a named target, its name
+//! begins with that host or target: `db1/disk sda`.
 
 use std::fmt;
 

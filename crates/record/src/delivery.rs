@@ -7,9 +7,9 @@ use crate::op_log::OpSink;
 use crate::statement_set::StatementSet;
 use crate::tally::{Sample, Tally};
 
-/// The arrivals of one account in one interval on one lane, and those of the account's requests
-/// whose intended start and end are both in that interval. Arrivals and requests that the lane
-/// counted after the interval are in a [`LateBatch`] instead.
+/// The arrivals of one account in one interval on one lane, and the requests of the account with
+/// both intended start and end in that interval. Arrivals and requests that the lane counted after
+/// the interval are in a [`LateBatch`] instead.
 #[derive(Clone, Debug)]
 pub struct Cell {
     /// The account to which the requests belong: a job, a part of a mix, or a job at one server.

@@ -173,8 +173,8 @@ impl<O: Outlet> Ledger<O> {
     }
 
     /// Sets the end of the schedule, or moves it. A request that ends at `end` or later is counted
-    /// as ended in an interval after that of `end`. [`Stamp::NEVER`] means that the schedule has no
-    /// end.
+    /// as ended after the last interval of the schedule. [`Stamp::NEVER`] means that the schedule
+    /// has no end.
     pub fn end_at(&mut self, end: Stamp) {
         self.schedule_end = (end != Stamp::NEVER).then(|| {
             let last = Nanos(end.since(self.zero).0.saturating_sub(1));
@@ -290,9 +290,8 @@ impl<O: Outlet> Ledger<O> {
         }
     }
 
-    /// Delivers the cells of all intervals before the one that contains `now`, if they have not
-    /// been delivered yet, and the current gauges of the jobs. Must be called once per interval,
-    /// even if nothing has happened.
+    /// Delivers the undelivered cells of all intervals before the one that contains `now`, and the
+    /// current gauges of the jobs. Must be called once per interval, even if nothing has happened.
     pub fn close_interval(&mut self, now: Stamp, gauges: impl FnOnce() -> Vec<Gauge>) {
         let interval = self.grid.interval(now.since(self.zero));
         if interval > self.current {

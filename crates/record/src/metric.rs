@@ -203,11 +203,11 @@ metrics! {
     /// Metrics of the database's processes alone.
     server "`server`" {
         PROXIES Gauge "proxies" "processes"
-            "processes that accept the target's connections, if they are proxies: all have the \
-             name of a proxy (pgbouncer, pgpool, odyssey, pgcat, ProxySQL, MaxScale, MySQL Router, \
-             HAProxy, Envoy, nginx, Toxiproxy) or a tunnel (ssh, socat, stunnel, kubectl, \
-             docker-proxy, rootlessport), or the only one is connected to a database or such a \
-             proxy on this host";
+            "processes that accept the target's connections, if they are proxies: either all have \
+             the name of a proxy (pgbouncer, pgpool, odyssey, pgcat, ProxySQL, MaxScale, MySQL \
+             Router, HAProxy, Envoy, nginx, Toxiproxy) or of a tunnel (ssh, socat, stunnel, \
+             kubectl, docker-proxy, rootlessport), or there is only one process, and it is \
+             connected to a database or to such a proxy on this host";
     }
 
     /// Metrics of the database's processes behind a proxy.

@@ -2,7 +2,7 @@
 //!
 //! The buckets are the same as in HdrHistogram, and [`Times::to_histogram`] converts to the type of
 //! the crate `hdrhistogram` for queries. To merge or empty a histogram, that crate visits all of
-//! its counters, tens of thousands, while an interval of a quiet job fills a few dozen. [`Times`]
+//! its tens of thousands of counters. An interval of a quiet job fills only a few dozen. [`Times`]
 //! visits only the counters between the first and the last nonzero one, and counts a time at a
 //! quarter of the cost.
 

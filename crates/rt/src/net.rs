@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn connecting_without_a_listener_is_refused() {
-        // A port that the system never assigns to a socket that asks for any free port.
+        // The system never assigns this port to a socket without a port of its own.
         let unused = SocketAddr::from(([127, 0, 0, 1], 1));
         let refused = run_real(&Options::default(), |rt| async move {
             connect::<TcpStream>(&rt, unused).await.err().map(|error| error.kind())

@@ -55,7 +55,8 @@ pub(crate) struct DirectionState {
     pub(crate) is_ready: bool,
     /// True if there will be no further event, so the readiness is final.
     pub(crate) has_ended: bool,
-    /// Number of reads that have filled their buffers since the last read that did not.
+    /// Number of reads that have filled their buffers since the last read that did not, or since
+    /// the last pause for other work.
     pub(crate) full_reads: u8,
     waker: Option<Waker>,
 }

@@ -25,8 +25,8 @@ impl Processors {
         Processors(Some(set))
     }
 
-    /// Returns these processors without `lane`, the processors to which lanes are bound (`--cpus`);
-    /// all of them if none would be left. The database and the observers run on the result.
+    /// Returns these processors without those of `lane`, to which lanes are bound (`--cpus`). If
+    /// none would be left, returns all of them. The database and the observers run on the result.
     ///
     /// A lane should have its processor to itself, but a thread inherits the binding of the thread
     /// that starts it. The other threads are therefore bound to the result explicitly.

@@ -8,9 +8,9 @@ use std::task::{Context, Poll};
 use crate::Rt;
 use crate::poller::{Direction, Poller};
 
-/// Number of consecutive reads that may fill their buffers before a socket rests until the executor
-/// has polled the other sockets and the timers. A server that sends without end must not monopolize
-/// the thread.
+/// Number of consecutive reads that fill their buffers after which a socket rests. It rests until
+/// the executor has polled the other sockets and the timers, because a server that sends without
+/// end must not monopolize the thread.
 const FULL_READS: u8 = 4;
 
 /// A socket or other pollable file that belongs to a thread's executor.

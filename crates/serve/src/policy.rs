@@ -3,8 +3,8 @@
 use std::fmt;
 
 /// The style and the script that pages may contain, by their hashes. The default allows neither.
-/// Everything else is forbidden, except forms that are sent to this server and, if the script may
-/// connect to it, these connections.
+/// Everything else is forbidden, with two exceptions: forms may be sent to this server, and the
+/// script may connect to it if [`Script::may_connect`] is true.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
     /// Style, by its hash: `'sha256-…'`.

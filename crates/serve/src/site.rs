@@ -98,8 +98,8 @@ impl Connections {
     }
 }
 
-/// A guard for a connection, which counts as open until the guard is dropped, also by a panic, or
-/// until another connection takes its place.
+/// A guard for an open connection. The connection counts as open until the guard is dropped, also
+/// by a panic, or until another connection takes its place.
 pub(crate) struct OpenConnection {
     site: Arc<Site>,
     number: u64,

@@ -122,9 +122,9 @@ impl Generator {
 
     /// Appends the values of request `number`, which takes the records of `group`.
     ///
-    /// For each statement in order, these are its bound values or, if the statement [is
-    /// dynamic](Statement::is_dynamic) or its job does not prepare statements, one text: the whole
-    /// statement with literals for its values. `values` is not cleared.
+    /// For each statement in order, these are its bound values. If the statement [is
+    /// dynamic](Statement::is_dynamic) or its job does not prepare statements, one text takes their
+    /// place: the whole statement with literals for its values. `values` is not cleared.
     pub fn fill(&mut self, number: u64, group: Group<'_>, values: &mut Values) {
         let Generator { program, variables, written, scratch } = self;
         program.evaluate_lets(number, group, variables, values);

@@ -17,7 +17,7 @@
 //! * 0xFF: an ERR.
 //! * 0xFE without `DEPRECATE_EOF`: an EOF if it is shorter than 9 bytes.
 //! * 0xFE with `DEPRECATE_EOF`: an OK if it is shorter than 2²⁴ - 1 bytes.
-//! * 0xFE and 2²⁴ - 1 bytes long, in a text result: a row whose first value is that long.
+//! * 0xFE and 2²⁴ - 1 bytes long, in a text result: a row whose first value has at least 2²⁴ bytes.
 //! * 0x00: a row; in a text result a row whose first value is empty.
 //! * All others: a row of a text result; invalid in a binary one.
 //!
@@ -372,8 +372,8 @@ impl Replies {
     /// Checks and increments the sequence number.
     #[inline]
     fn check(&mut self, header: Header, first: Option<u8>) -> Result<(), WireError> {
-        // A server that ends the session (on idle timeout or shutdown) has not read the command
-        // that it seems to answer, and its ERR has sequence number 0.
+        // If a server ends the session (on idle timeout or shutdown), its ERR has sequence number
+        // 0: it does not answer the latest command, which the server has not read.
         let is_unasked = header.sequence == 0 && self.state == State::Start && first == Some(ERR);
         if !is_unasked {
             check_sequence(self.sequence, header)?;

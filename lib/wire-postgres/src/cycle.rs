@@ -163,8 +163,8 @@ impl Cycle {
     }
 
     /// Returns the cycle followed by the messages of `other`. The number of columns is discarded,
-    /// because it holds for one statement only; that the statement returns rows is kept, for the
-    /// first 63 Binds.
+    /// because it holds for one statement only. For the first 63 Binds, the cycle still knows if
+    /// their statements were described with columns.
     #[must_use]
     pub fn followed_by(mut self, other: Cycle) -> Cycle {
         let OutstandingReplies { parses, statements, portals, binds, executes, closes } =

@@ -11,8 +11,8 @@ pub struct WireError {
     /// Kind of the error.
     pub kind: ErrorKind,
     /// Position of the error in bytes. For decoding, it is a position in the decoded bytes. For
-    /// encoding, it is a position in the text that cannot be encoded or, if a message or a list is
-    /// too long, in the output buffer.
+    /// encoding, it is a position in the text that cannot be encoded. If a message or a list is too
+    /// long, it is a position in the output buffer.
     pub offset: usize,
     /// The message and the field, as the protocol's manual calls them.
     pub context: &'static str,

@@ -6,9 +6,10 @@
 //! do not count as a use: a parent that only declares and re-exports its children depends on none
 //! of them.
 //!
-//! A file also uses another if a method in one of its `impl` blocks calls a method of the same type
-//! that an `impl` block in the other file defines. Only calls through `self`, `Self` or the name of
-//! the type are seen, because the types of other values are not known here.
+//! A file also uses another if a method in one of its `impl` blocks calls a method of the same
+//! type, and an `impl` block in the other file defines the called method. Only calls through
+//! `self`, `Self` or the name of the type are seen, because the types of other values are not known
+//! here.
 
 mod methods;
 mod modules;

@@ -1,5 +1,5 @@
 //! Check for banned words, for calls that plant faults outside of tests, for white space at the
-//! ends of lines, and for files whose last line does not end.
+//! ends of lines, and for files whose last line has no line break.
 
 /// Banned words, each with its remedy. They are written in two parts to keep this file free of
 /// them.

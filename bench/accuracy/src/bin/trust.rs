@@ -3,10 +3,11 @@
 //! `docs/capacity.md` (errors of capacity searches), and of `docs/history.md` (error rates of
 //! histories).
 //!
-//! `trust [RUNS]` executes about RUNS valid runs in virtual time (1,000 by default), proportional
-//! numbers of runs with faults and for the coverage of intervals, and fixed numbers of comparisons,
-//! searches, sweeps and histories; it takes minutes. `trust real [RUNS]` executes RUNS runs in real
-//! time (100 by default); it takes an hour and a half on an otherwise idle machine. Single tables:
+//! `trust [RUNS]` executes about RUNS valid runs in virtual time (1,000 by default). The numbers of
+//! runs with faults and of runs for the coverage of intervals are proportional to RUNS; those of
+//! comparisons, searches, sweeps and histories are fixed. It takes minutes. `trust real [RUNS]`
+//! executes RUNS runs in real time (100 by default); it takes an hour and a half on an otherwise
+//! idle machine. Single tables:
 //!
 //! * `trust comparisons [NAME]`: the rows and mistakes whose name contains NAME.
 //! * `trust curves`: sweeps and histories.
@@ -189,9 +190,9 @@ fn write_coverage(out: &mut impl Write, runs: u64) -> Result<bool, Box<dyn Error
     Ok(found.iter().all(|it| it.is_good()))
 }
 
-/// Writes the error rates of each kind of comparison whose name contains `only`: of `comparisons`
-/// comparisons, or of a fifth of this number if the compared runs are executed in virtual time
-/// instead of being drawn.
+/// Writes the error rates of each kind of comparison whose name contains `only`. Each kind has
+/// `comparisons` comparisons, or a fifth of this number if the compared runs are executed in
+/// virtual time instead of being drawn.
 fn write_comparisons(
     out: &mut impl Write,
     comparisons: u32,

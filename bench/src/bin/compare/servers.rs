@@ -33,8 +33,8 @@ const CERTIFICATES: [&str; 3] = ["cacert.pem", "client-cert.pem", "client-key.pe
 /// Longest time to fill a table.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Largest number of connections of a private server: as many as the largest measure of `memory` on
-/// a real server needs, and some for administration.
+/// Largest number of connections of a private server: the largest number that `memory` opens to a
+/// real server, and some for administration.
 const MOST_CONNECTIONS: u32 = 1_100;
 
 /// A server that accepts connections.

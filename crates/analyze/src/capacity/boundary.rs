@@ -29,9 +29,10 @@ const FEWEST_NEAR: usize = 6;
 /// Number of times that a fit is narrowed to the trials near its crossing.
 const NARROWINGS: u32 = 3;
 
-/// Minimum distance of two measures from their bound, in standard errors, at which values whose
-/// outcomes are in the wrong order count as an inversion. It is large because there are many pairs
-/// of values near the boundary, and because the errors of short trials are themselves uncertain.
+/// Minimum distance of a measure from its bound, in standard errors, for an outcome that can be
+/// part of an inversion: a larger value passes while a smaller one fails. It is large because there
+/// are many pairs of values near the boundary, and because the errors of short trials are
+/// themselves uncertain.
 const INVERSION_ERRORS: f64 = 4.0;
 
 /// Significance level of a curvature or a drift, which counts as real if its p-value is smaller.
@@ -41,8 +42,8 @@ const REAL_P: f64 = 0.01;
 /// line.
 const CURVE_P: f64 = 0.05;
 
-/// Largest distance between the crossings of the curve and of the line, as a difference of
-/// logarithms, at which the curve's crossing is used.
+/// Maximum distance of the curve's crossing from the line's, as a difference of logarithms. Beyond
+/// it, the line's crossing is used.
 const LARGEST_MOVE: f64 = 0.05;
 
 /// Smallest drift of the capacity that matters, as a fraction of the capacity.
@@ -55,13 +56,13 @@ const LOWEST_FAILED: usize = 3;
 /// shares. Fewer could be due to chance.
 const FEWEST_SLOW: u64 = 20;
 
-/// Smallest ratio of the share of slow requests at low loads to their share near a value, at which
-/// both shares count as equal. The ratio is 0.71 for the median of a queue with exponential times
-/// if the boundary is at half of the queue's capacity, and 1 for a server that stalls at times.
+/// Minimum ratio of the share of slow requests at low loads to that near a value, for the two to
+/// count as equal. The ratio is 0.71 for the median of a queue with exponential times if the
+/// boundary is at half of the queue's capacity, and 1 for a server that stalls at times.
 const EQUAL_SHARES_RATIO: f64 = 0.8;
 
-/// Smallest excess of the share of slow requests near a value over the share at low loads, in
-/// standard errors, at which the share counts as grown; see also [`EQUAL_SHARES_RATIO`].
+/// Minimum difference of the two shares of slow requests, in standard errors, at which the share
+/// near a value counts as larger even if the ratio reaches [`EQUAL_SHARES_RATIO`].
 const GROWTH_ERRORS: f64 = 2.0;
 
 /// Minimum ratio of a trial's mean service time to the mean service time of a quiet trial, at which

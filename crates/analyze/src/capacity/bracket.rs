@@ -36,9 +36,9 @@ pub(super) const MANY_REPEATS: u32 = 3;
 /// Difference of two measures, in standard errors, at which the smaller one is probably smaller.
 const LIKELY_ERRORS: f64 = 2.0;
 
-/// Largest share of the time for which a request may be in progress when the next rate is derived
-/// from the service times at lower rates. The server is then idle most of the time, unless it is
-/// slower at the new rate.
+/// Share of the time for which a request is in progress at a rate that is derived from the service
+/// times at lower rates. The server is then idle most of the time, unless it is slower at this
+/// rate.
 const IDLE_SHARE: f64 = 0.25;
 
 /// Largest ratio of a rate that is derived from service times to the rate tried before it.
@@ -98,9 +98,9 @@ impl Bracket {
         Ok(())
     }
 
-    /// Returns true if no value failed, or if the trials below the failed value are better than the
-    /// trials at this value by this number of standard errors. If not, the failure is not due to
-    /// the load.
+    /// Returns true if no value failed, or if the trials below the failed value are better than
+    /// those at the failed value by `errors` standard errors. If not, the failure is not due to the
+    /// load.
     fn has_fallen(&self, replay: &Replay<'_>, errors: f64) -> bool {
         let Some(high) = self.high else { return true };
         let (below, at) = below_and_at(replay, high);
@@ -199,9 +199,10 @@ impl Bracket {
     }
 
     /// Returns an error if a value may not be tried. For a rate that the load generator cannot
-    /// produce, the error has this rate. Beyond the limits of doubling and halving, the error has
-    /// the largest value that did not fail, or the smallest one that failed. Such a value is not
-    /// half or twice `value` if values are rounded, or limited by [`CapacityOrder::highest`].
+    /// produce, the error has this rate. Beyond the limit of doubling, it has the largest value
+    /// that did not fail; beyond the limit of halving, the smallest one that failed. Such a value
+    /// is not half or twice `value` if values are rounded, or limited by
+    /// [`CapacityOrder::highest`].
     fn check_limits(&self, order: &CapacityOrder, value: f64) -> Result<(), StopReason> {
         let ceiling = order.ceiling_per_s.map_or(f64::INFINITY, |ceiling| ceiling / 2.0);
         if !order.vary.is_whole() && value > ceiling {
@@ -270,8 +271,8 @@ mod tests {
     use super::super::synthetic::{order, run, trial};
     use super::*;
 
-    /// Returns the values that the bracket tries at a server with this service time, half of whose
-    /// requests are slow beyond 6,000 per second or 6,000 clients.
+    /// Returns the values that the bracket tries at a server with this service time. Beyond 6,000
+    /// requests per second or 6,000 clients, half of the requests are slow.
     fn tried(vary: VariedLoad, service: Nanos) -> Vec<f64> {
         let (_, trials) = run(&CapacityOrder { vary, ..order() }, |request| {
             let share = if request.value > 6_000.0 { 0.5 } else { 0.001 };

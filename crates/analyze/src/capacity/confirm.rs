@@ -48,8 +48,8 @@ const BELOW_CARRIED: f64 = 0.98;
 const LARGEST_RETREAT: f64 = 0.85;
 
 /// Lowest fraction of the estimate at which the confirmation starts, unless only a lower value is
-/// likely to be confirmed. The lower end of a wide interval would be lower, but the confirmation
-/// itself protects against a value that is too high.
+/// likely to be confirmed. The lower end of the estimate's interval is not used if it is still
+/// lower, because the confirmation itself protects against a value that is too high.
 const LOWEST_START: f64 = 0.96;
 
 /// Lowest fraction of the estimate at which the confirmation starts if the scatter of the trials
@@ -244,8 +244,8 @@ fn add_trials<'a>(
     Ok(None)
 }
 
-/// Returns the length of the window of a trial. Each attempt takes at most half of the remaining
-/// time, and the last one at most nearly all of it, but a window is never shorter than
+/// Returns the length of the window of a trial. An attempt takes at most half of the remaining
+/// time; the last attempt may take nearly all of it. A window is never shorter than
 /// [`CapacityOrder::trial`].
 fn length(replay: &Replay<'_>, value: f64, attempt: u32) -> Nanos {
     let share = if attempt == MOST_ATTEMPTS { LAST_ATTEMPT_SHARE } else { ATTEMPT_SHARE };
@@ -290,8 +290,8 @@ fn hold(
     Ok(Confirmation { irregular, ..Confirmation::default() })
 }
 
-/// Returns the irregularity for each condition with a lower bound that does not hold in the mean of
-/// the trials; conditions that limit the load are left out.
+/// Returns an irregularity for each lower bound that the mean of the trials does not meet. Lower
+/// bounds that limit the load are left out.
 fn unmet_conditions(order: &CapacityOrder, trials: &[&Trial]) -> Vec<Irregular> {
     let is_unmet = |position: &usize| {
         !is_limiting(order, *position)

@@ -280,8 +280,8 @@ pub(super) fn confirms(order: &CapacityOrder, trials: &[&Trial]) -> bool {
 /// overloaded, or their mean measure is not below the allowed value.
 pub(super) fn is_futile(order: &CapacityOrder, trials: &[&Trial]) -> bool {
     let is_overloaded = trials.iter().any(|trial| overload(order, trial).is_some());
-    // With at least half of the trials, a mean at the allowed value is futile; with fewer, the mean
-    // must be so large that the other trials cannot lower it enough.
+    // After at least half of the trials, a mean at or above the allowed value is futile. Before,
+    // it is futile only if the other trials cannot lower the mean enough.
     let half = order.confirmations.div_ceil(2) as usize;
     let least = if trials.len() >= half { 1.0 } else { f64::from(order.confirmations) };
     let exceeds = |position: usize| {

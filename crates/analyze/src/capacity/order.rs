@@ -77,8 +77,8 @@ impl CapacityOrder {
     pub const CONFIRMATIONS: u32 = 6;
 
     /// Version of the search method. Another version would request other trials after the recorded
-    /// ones, so a record can be continued, and its answer computed, only with the method that began
-    /// it. Its runs can be read with every method.
+    /// ones. A record can therefore be continued only with the method that began it, and the same
+    /// method must compute its answer. Its runs can be read with every method.
     pub const METHOD: u32 = 10;
 
     /// Smallest and largest share of the budget that is reserved for the confirmation.

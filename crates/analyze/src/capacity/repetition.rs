@@ -83,10 +83,10 @@ pub enum RepetitionReason {
 /// or if it missed a lower bound.
 ///
 /// Two estimates of smooth boundaries agree if their intervals overlap, each widened to at least ±2
-/// % of its estimate. At other boundaries, or without an estimate, the ranges from the confirmed
-/// value to the smallest failed value, or to a larger value that passed nevertheless, must overlap,
-/// each widened by 2 %. An overlap with a range that is too wide to locate the boundary says
-/// nothing about the boundary.
+/// % of its estimate. If there are no two such estimates, the ranges of the two boundaries must
+/// overlap, each widened by 2 %. A range begins at the confirmed value, and ends at the smallest
+/// failed value above it or at a larger value that passed nevertheless. An overlap with a range
+/// that is too wide to locate the boundary says nothing about the boundary.
 ///
 /// If the searches do not both have such a range, the results agree if all values passed in both
 /// searches, or all failed in both. The results contradict each other if one search confirmed a
@@ -223,8 +223,8 @@ impl SearchFinding {
         }
     }
 
-    /// Returns the condition that does not hold, or the value whose final trial failed, if there is
-    /// one; otherwise the finding from the values.
+    /// Returns the condition that does not hold, or the value whose final trial failed. If there is
+    /// neither, returns the finding from the values.
     fn unconfirmed_finding(capacity: &Capacity) -> SearchFinding {
         let of_failure = |why: &Irregular| match why {
             Irregular::HoldFailed { value } => Some(SearchFinding::HoldFailed(*value)),
@@ -291,8 +291,8 @@ fn overlap(one: Interval, other: Interval) -> bool {
     one.low <= other.high && other.low <= one.high
 }
 
-/// Returns true if a search locates its boundary well enough for another search to agree with it:
-/// the range of the boundary is narrow, and the confirmed value not far below it.
+/// Returns true if a search locates its boundary well enough for a comparison with another search:
+/// the range of the boundary is narrow, and the confirmed value is not far below this range.
 fn is_located(load: &VariedLoad, capacity: &Capacity, range: &Range) -> bool {
     let is_named = has_any(capacity, |why| matches!(why, Irregular::NotLocated { .. }));
     // `widened` was widened by the error of a search at both ends.

@@ -109,8 +109,8 @@ pub(super) fn rounds(
 }
 
 /// Returns the length of the window of a trial: [`TRIAL_LENGTH`] times the length with enough
-/// requests to judge a value, but at most the length with which three rounds fit into the budget,
-/// and at least `order.trial`.
+/// requests to judge a value. If three rounds would then not fit into the budget, the length is
+/// shorter, but never shorter than `order.trial`.
 fn length(replay: &Replay<'_>, center: f64) -> Nanos {
     let left = replay.time_left(Phase::Round(1)).as_secs_f64();
     let most = left / f64::from(FEWEST_ROUNDS * VALUES as u32) - replay.overhead_s(center);
@@ -188,8 +188,8 @@ impl<'a> Rounds<'_, 'a> {
             is_of_round || (trial.value / self.center).ln().abs() <= NEAR_CENTER
         };
         let mut trials: Vec<&Trial> = self.replay.valid_trials().filter(is_near).collect();
-        // Exclude trials that are less than half as long as present trials, if enough others
-        // remain: short trials depend on their initial state.
+        // Exclude trials shorter than half the current length, if enough others remain: short
+        // trials depend on their initial state.
         let is_long =
             |trial: &&Trial| trial.window.as_secs_f64() * 2.0 >= self.window.as_secs_f64();
         let long: Vec<&Trial> = trials.iter().copied().filter(is_long).collect();
@@ -209,8 +209,8 @@ impl<'a> Rounds<'_, 'a> {
         boundary::first_refused(self.replay.order, &valid)
     }
 
-    /// Returns true if requests fail at a value at which no condition has reached its bound: the
-    /// measures do not locate the boundary.
+    /// Returns true if the server refuses requests at a value, and the measures locate no boundary
+    /// below this value.
     fn refuses(&self) -> bool {
         self.first_refused().is_some() && self.boundary().is_none()
     }

@@ -24,8 +24,8 @@ pub fn next_step(order: &CapacityOrder, trials: &[Trial]) -> Step {
 }
 
 /// Largest ratio of the upper end of the interval to the confirmed value, or to the lower end of
-/// the interval, at which the boundary counts as located. A regular search has at most 1.12, except
-/// at a boundary that is so shallow that the confirmation needs a wide margin.
+/// the interval, at which the boundary counts as located. A regular search has at most 1.12, unless
+/// the boundary is shallow and the confirmation needs a wide margin.
 pub(super) const LOCATED_RATIO: f64 = 1.25;
 
 /// Largest difference of numbers of clients at which the boundary counts as located, regardless of
@@ -170,8 +170,8 @@ fn without_boundary(trials: &[&Trial], low: f64) -> Interval {
 }
 
 /// Returns the smallest value above the confirmed one at which the conditions fail. Values below
-/// the interval of the estimate are passed over if a larger value fails too: among many tried
-/// values, one may fail by chance, and the regression over all trials is more reliable.
+/// the interval of the estimate are passed over if a value within or above it fails too: among many
+/// tried values, one may fail by chance, and the regression over all trials is more reliable.
 fn smallest_failing(
     order: &CapacityOrder,
     trials: &[&Trial],
@@ -405,8 +405,8 @@ mod tests {
         (CapacityOrder { trial, highest, budget, seed: base::Seed(seed), ..order() }, seed)
     }
 
-    /// Exponential service times of 20, 10 and 5 ms: 37, 13.5 and 1.8 % of the requests take 20 ms
-    /// at every rate, and a trial at a low rate has too few requests to decide anything.
+    /// Exponential service times of 20, 10 and 5 ms: 37, 13.5 and 1.8 % of the requests take more
+    /// than 20 ms at every rate. A trial at a low rate has too few requests to decide anything.
     #[test]
     fn server_whose_slow_requests_do_not_depend_on_the_rate_always_fails() {
         for (share, fewest) in [(0.368, 16), (0.135, 16), (0.018_3, 14)] {

@@ -51,8 +51,8 @@ impl CheckInput<'_> {
         }
     }
 
-    /// Returns the text of the event that the input file of a part was exhausted, which ended its
-    /// mix; `None` if there is no such event.
+    /// Returns the text of the event that ended a mix because the input file of a part was
+    /// exhausted; `None` if there is no such event.
     fn exhausted(&self) -> Option<String> {
         let mut events = self.evidence.events.iter();
         let event = events.find(|event| event.kind == EventKind::FileExhausted)?;

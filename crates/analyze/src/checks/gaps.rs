@@ -44,7 +44,7 @@ struct Gaps<'a> {
     measured: &'a Histogram<u64>,
     /// Mean time between the arrivals of the job, in nanoseconds.
     mean_ns: f64,
-    /// Number of lanes, the threads that send requests, over which the arrivals are distributed: a
+    /// Number of lanes (threads that send requests) over which the arrivals are distributed. A
     /// measured gap is the sum of this many gaps of the job.
     lanes: u32,
 }

@@ -23,7 +23,7 @@ pub(super) const UNSENT_ALLOWED: f64 = 0.05;
 /// must be busy. If they are busy for less time, only the number of its requests limits the job.
 const BUSY: f64 = 0.5;
 
-/// Minimum number of requests that are open at the end of a short window if the load may exceed the
+/// Minimum number of requests open at the end of a short window for a load that may exceed the
 /// capacity.
 const FEWEST_LEFT_OPEN: f64 = 10.0;
 
@@ -124,8 +124,7 @@ impl<'a> CheckInput<'a> {
         self.counts[account.index()].balance.errors().saturating_sub(drained)
     }
 
-    /// Returns true if the requests of a job that were still in flight when the drain ended do not
-    /// count as errors.
+    /// Returns true if a job's requests in flight at the end of the drain do not count as errors.
     pub(super) fn excuses_drain(&self, account: AccountId) -> bool {
         let drained = self.evidence.jobs[account.index()].failed_with(Code::DRAIN);
         let was_given_up = self.evidence.ended == Some(EndKind::Interrupted)

@@ -66,9 +66,9 @@ impl Difference<'_> {
     }
 }
 
-/// Returns the limit for the largest of `of` standard normal numbers. The largest number exceeds
-/// this limit, on either side, with about the same probability as a single number exceeds the
-/// quantile whose square is `squared`.
+/// Returns the limit for the largest absolute value of `of` standard normal numbers. It is exceeded
+/// with about the same probability as the quantile whose square is `squared` is exceeded, on either
+/// side, by a single number.
 fn quantile_of_largest(squared: f64, of: usize) -> f64 {
     (squared + 2.0 * (of.max(1) as f64).ln()).sqrt()
 }

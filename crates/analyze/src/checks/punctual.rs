@@ -19,8 +19,9 @@ const ALLOWED_AT_MEDIAN: Nanos = Nanos::from_micros(20);
 /// Fraction of the response time that the send lag may make up, at p99 and at the median.
 const SHARE: f64 = 0.10;
 
-/// Send lag at p99 that is allowed at any median response time if it is small relative to the p99
-/// response time. This matters only for the few jobs with a short median and a long p99.
+/// Send lag at p99 that is allowed however short the median response time is, if this lag is small
+/// relative to the p99 response time. This matters only for the few jobs with a short median and a
+/// long p99.
 const ALLOWED_BESIDE_MEDIAN: Nanos = Nanos::from_micros(250);
 
 /// Multiple of the limit beyond which the result is INVALID: the send lag makes up half of the

@@ -32,8 +32,9 @@ const FEWEST_PARTS_ON_SIDE: usize = 3;
 /// Minimum number of requests in a part for a median.
 const FEWEST_REQUESTS: u64 = 30;
 
-/// For 10 to 20 parts: the value that the largest t over all positions of a step exceeds with a
-/// probability of 0.002 if the numbers are independent and normal. Found by 60,000 simulations.
+/// Bounds for the largest t over all positions of a step, for 10 to 20 parts. If the numbers are
+/// independent and normal, it exceeds the bound with a probability of 0.002. Found by 60,000
+/// simulations.
 const SIGNIFICANT_T: [f64; 11] = [5.95, 5.62, 5.48, 5.28, 5.18, 5.03, 4.95, 4.87, 4.78, 4.74, 4.67];
 
 /// A change of the response time.

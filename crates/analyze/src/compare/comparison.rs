@@ -82,7 +82,7 @@ pub struct ArmComparison {
     /// Most frequent limiters of the baseline's runs and of the arm's runs.
     pub limiters: [Component; 2],
     /// Overload of the baseline and of the arm: true if the load that saturates the baseline
-    /// exceeds the capacity in one of the runs.
+    /// exceeds the capacity in one of its runs.
     pub overloaded: [bool; 2],
 }
 
@@ -160,8 +160,8 @@ pub fn compare_samples(terms: Terms<'_>, samples: &[ArmSample<'_>]) -> Compariso
 }
 
 impl Comparison {
-    /// Returns true if every primary metric that can be compared is decided: by its bets, or by its
-    /// conclusion if it has no bet or no interval.
+    /// Returns true if every primary metric that can be compared is decided. A metric without a bet
+    /// or without an interval is decided by its conclusion, any other metric by its bets.
     pub fn is_decided(&self) -> bool {
         let changes = self.arms.iter().flat_map(|arm| &arm.changes);
         changes.filter(|change| !change.is_exploratory).all(MetricChange::is_decided)
@@ -281,8 +281,8 @@ fn default_metric(figures: &RunFigures, job: &str, overloading: Option<&str>) ->
     }
 }
 
-/// Returns the metrics besides the declared ones that at least one run has, in the order of
-/// reports, without those that must be declared.
+/// Returns the metrics that were not declared and need not be declared, in the order of reports. At
+/// least one run has each of them.
 fn exploratory_metrics(primary: &[RunMetric], runs: &Sample<'_>) -> Vec<RunMetric> {
     let runs = [runs.side(0), runs.side(1)].concat();
     let measured: BTreeSet<&RunMetric> =

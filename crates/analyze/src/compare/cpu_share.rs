@@ -1,7 +1,7 @@
 //! The share of its processors that a component used in one run.
 //!
-//! The unit is the processors on which the component's processes may run: the processors of their
-//! affinity, or all processors of the machine, or fewer if their control group has a quota. A
+//! The unit is the processors that the component's processes may use. These are the processors of
+//! their affinity, by default all of the machine, or fewer if their control group has a quota. A
 //! server that is bound to one of eight processors and uses all of it has a share of 1.
 
 use std::ops::Range;

@@ -232,8 +232,8 @@ impl RunFigures {
     /// Returns the value of a metric for a comparison at a rate that overloads a run on purpose.
     ///
     /// It differs from [`get`](Self::get) for the saturated job. In runs that keep up with the
-    /// rate, the job's throughput and rows are available. In runs that the rate overloads, its
-    /// service times are missing, because they may include time in the queue of the server.
+    /// rate, the job's throughput and rows are available. In runs that the rate overloads, the
+    /// job's service times are missing, because they may include time in the queue of the server.
     ///
     /// # Errors
     /// Returns the reason why the run does not have the metric.

@@ -142,8 +142,8 @@ impl Usl {
     }
 }
 
-/// Fits the law to the throughput of the points, whose values are numbers of clients, with
-/// intervals that miss a true parameter with a probability of `alpha`.
+/// Fits the law to the throughput of the points. The values of the points are numbers of clients.
+/// An interval misses the true parameter with a probability of `alpha`.
 ///
 /// # Errors
 /// Returns the reason why the points do not support the law.

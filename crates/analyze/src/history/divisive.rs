@@ -20,8 +20,9 @@ pub const SIGNIFICANCE: f64 = 0.01;
 /// Minimum number of values between two change points, and before the first and after the last.
 pub const SHORTEST_SEGMENT: usize = 4;
 
-/// Minimum number of values that are divided. With fewer, so many random orders divide into the
-/// same two sets that the significance of even a clear change is a matter of chance.
+/// Minimum number of values that are divided. With fewer values, many random orders divide into the
+/// same two sets as the real one. The significance of even a clear change is then a matter of
+/// chance.
 pub const FEWEST_VALUES: usize = 12;
 
 /// Number of random orders. The smallest possible probability is 1/500.

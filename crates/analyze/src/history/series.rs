@@ -10,8 +10,8 @@ use crate::compare::{ChangeInterval, Unpaired};
 /// Error probability of the intervals of changes.
 const ALPHA: f64 = 0.05;
 
-/// Minimum change of the machine that can cause the change of a metric, as a fraction of the change
-/// of the metric. A smaller change of the machine is excluded as the cause.
+/// Minimum change of the machine, as a fraction of the change of a metric, for the machine to be a
+/// possible cause. A smaller change of the machine is excluded as the cause.
 const LEAST_MACHINE_SHARE: f64 = 0.5;
 
 /// A metric over records.

@@ -16,8 +16,8 @@ use crate::phases::{Figure, is_intermittent};
 /// Minimum fraction of the window for which the work must run to be the limiter.
 const LEAST_DURATION: f64 = 0.2;
 
-/// Minimum fraction of the database's use of a resource that the work takes, or of the database's
-/// processors that sessions of other clients keep busy.
+/// Minimum share of the work in the database's use of a resource, or minimum fraction of the
+/// database's processors that sessions of other clients keep busy.
 const LEAST_USE: f64 = 0.35;
 
 /// Maximum throughput of other jobs during the work, as a fraction of their throughput without it.

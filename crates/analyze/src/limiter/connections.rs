@@ -27,8 +27,8 @@ const MOST_IDLE: f64 = 0.3;
 const LONG_REQUEST_S: f64 = 0.02;
 
 /// Minimum fraction of their time for which sessions must execute statements for a queue to form in
-/// front of them. By queueing theory (M/M/2), a request that arrives at a random time then waits
-/// for 2.6 service times if there are two sessions.
+/// front of them. With two sessions and arrivals at random times (M/M/2), a request then waits for
+/// 2.6 service times on average.
 const LEAST_AT_WORK_FOR_QUEUE: f64 = 0.85;
 
 /// Longest tick of the kernel, in seconds.
@@ -38,8 +38,8 @@ const TICK_S: f64 = 0.01;
 /// to show whether requests wait for a session.
 const AT_WORK: f64 = 0.5;
 
-/// Number of connections without a request below which a program counts as never pausing, as a
-/// fraction of the number expected if it paused after each answer.
+/// Smallest number of connections without a request at which a program counts as pausing, relative
+/// to the number expected of a program that pauses after each answer.
 const HARDLY_ANSWERED: f64 = 0.5;
 
 /// Number of session samples per second, out of 10, below which the observer itself must be waiting
@@ -205,8 +205,8 @@ impl LimiterInput<'_, '_> {
             Some(pooler) => pooler.sessions,
             None => seen.map(|(active, idle)| active + idle)?,
         };
-        // An observer behind the same pool waits for a session as the program does, and sees the
-        // other sessions only when one is free.
+        // An observer behind the same pool waits for a session as the program does. It sees the
+        // other sessions only at times when it gets a free session.
         let samples_per_s = self.signals.rate(&ComponentKind::Sessions, sessions::SAMPLES);
         let observer_waits = self.signals.sees_proxy()
             && samples_per_s.is_some_and(|samples| samples < FEW_SAMPLES_PER_S);
@@ -259,7 +259,7 @@ impl LimiterInput<'_, '_> {
     /// Returns true if hardly any connection of a program is without a request, judged by the
     /// kernel ticks in which the connections last sent and received data. A connection is certainly
     /// without a request if it received data in the later tick. A program that pauses has such
-    /// connections, because an answer takes at least the time of the request in its session.
+    /// connections: an answer comes later than its request by at least the time in the session.
     fn never_pauses(&self) -> bool {
         let program = ComponentKind::Sockets(MeasuredSide::Generator);
         let mean = |metric| self.signals.mean(&program, metric);

@@ -7,9 +7,9 @@ use workload::{Job, JobTarget, Pacing, Plan, Reconnect};
 use crate::checks::input::CheckInput;
 use crate::evidence::{Evidence, JobEvidence, LoadEvidence, Step};
 
-/// Minimum fraction of their time for which the workers of a growing queue must have a request in
-/// the database to count as busy. In the rest of the time the load generator takes the answer and
-/// sends the next request.
+/// Minimum fraction of the time with a request in the database, for workers of a growing queue to
+/// count as busy. In the rest of the time the load generator takes the answer and sends the next
+/// request.
 const BUSY: f64 = 0.5;
 
 /// Clients with one request at a time, and their requests in the window.
@@ -165,9 +165,9 @@ impl Demand {
     }
 }
 
-/// Returns the number of requests that ended in the window, divided by the number of requests that
-/// were due in the window and were answered or failed at any time. The result is small if a job
-/// offers more than is answered, because many of its requests are answered after the window.
+/// Returns the number of requests that ended in the window, divided by the number of requests due
+/// in the window that were answered or failed at any time. The result is small if a job offers more
+/// than is answered, because many of its requests are answered after the window.
 fn ended_of_due(requests: &JobEvidence, evidence: &Evidence) -> f64 {
     let window = evidence.steps.window();
     let ends = requests.ends(window.clone());

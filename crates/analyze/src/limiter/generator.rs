@@ -8,8 +8,8 @@ use super::finding::{FullThread, GeneratorLimit, LimiterFinding};
 use super::input::LimiterInput;
 use super::usage::{FULL, LEAST_WAIT};
 
-/// Fraction of the window that is used in place of [`FULL`] if most requests are known not to be in
-/// the database.
+/// Replaces [`FULL`], as a fraction of the window, if most requests are known not to be in the
+/// database.
 const FULL_OF_ALL: f64 = 0.5;
 
 /// The source of the clients' requests is the limiter only if the clients have nothing to send for

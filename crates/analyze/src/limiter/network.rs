@@ -16,9 +16,9 @@ use crate::surroundings::DatabaseLocation;
 /// thread is busy for less than this fraction of the window.
 const ON_NETWORK: f64 = 0.5;
 
-/// Bandwidth is the limiter only if, of the requests in flight, at least this fraction has answers
-/// that wait to be sent. On a long path with enough bandwidth, hardly any answer waits: bytes that
-/// were sent and are not yet acknowledged do not count as waiting.
+/// Bandwidth is the limiter only if the answers to at least this fraction of the requests in flight
+/// wait to be sent. On a long path with enough bandwidth, hardly any answer waits: bytes that were
+/// sent and are not yet acknowledged do not count as waiting.
 const UNSENT: f64 = 0.1;
 
 /// Latency is the limiter only if round trips take at least this fraction of a request's time.
@@ -39,8 +39,8 @@ const MANY_PACKETS: f64 = 65_536.0;
 /// one machine, and not that of a network.
 const SHORTEST_ROUND_TRIP_S: f64 = 0.000_2;
 
-/// Service time, in seconds, below which all time that requests spend between load generator and
-/// database may be the time for waking up and switching between processes on one machine.
+/// Service time, in seconds, below which no hidden network delay is reported: all time between load
+/// generator and database may then be spent on waking and switching processes on one machine.
 const LOCAL_SERVICE_S: f64 = 0.001;
 
 /// Minimum number of idle sessions of the database for each request that seems to be on the
@@ -182,8 +182,8 @@ impl LimiterInput<'_, '_> {
 
     /// Returns a candidate if answers wait in a queue of the network, which no socket shows. The
     /// server's data is acknowledged on arrival if it is more than a few packets (RFC 5681, section
-    /// 4.2; shorter data waits for the next request). If the acknowledgement takes many times the
-    /// shortest round trip, there is a queue.
+    /// 4.2). The acknowledgement of shorter data waits for the next request. If the acknowledgement
+    /// takes many times the shortest round trip, there is a queue.
     fn network_queue(&self) -> Option<Candidate> {
         let is_long = self.demand.received_bytes >= LONG_ANSWER;
         let has_time = self.generator_demand().is_some_and(|share| share < ON_NETWORK);

@@ -20,7 +20,7 @@ const LACKED: f64 = 0.2;
 /// fraction of the requests' time.
 const SESSION_WORKS: f64 = 0.75;
 
-/// Minimum in place of [`SESSION_WORKS`] for a session that waits for the rows of a load for at
+/// Fraction that replaces [`SESSION_WORKS`] if the session waits for the rows of a load for at
 /// least as long as it is idle.
 const SESSION_LOADS: f64 = 0.5;
 
@@ -138,8 +138,8 @@ impl LimiterInput<'_, '_> {
         Some(candidate)
     }
 
-    /// Returns a candidate if the database has processors to spare, or if neither side lacks a
-    /// processor: the program has too few sessions. Used if there is no other candidate.
+    /// Returns the candidate that the program has too few sessions, if the database has processors
+    /// to spare or neither side lacks a processor. Used if there is no other candidate.
     pub(super) fn program_concurrency(&self) -> Option<Candidate> {
         let sessions = self.program_sessions()?;
         // Saturated processors do not limit a program if its threads and its database get one
@@ -178,8 +178,8 @@ impl LimiterInput<'_, '_> {
         Some(sessions.with_evidence(candidate))
     }
 
-    /// Returns the mean number of threads that wait for a processor, on the side with more of them,
-    /// and that side.
+    /// Returns the side on which more threads wait for a processor, and the mean number of these
+    /// threads.
     fn starved_threads(&self) -> Option<(f64, MeasuredSide)> {
         let (by_program, _) = self.program_cpu()?;
         let by_database = self.database_waited().unwrap_or(0.0);

@@ -139,8 +139,9 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns the mean number of sessions that counted as idle although the program did not use
-    /// them. Each session that became spare within the window did so in the seconds before, which
-    /// matter in short observations. A session that is spare early in the window was idle before.
+    /// them. Each session that became spare within the window had counted as idle in the seconds
+    /// before, which matter in short observations. A session that is spare early in the window was
+    /// idle before.
     fn idle_before_spare(&self) -> f64 {
         let spare = self.signals.per_sample(&ComponentKind::Sessions, sessions::SPARE);
         let early = self.signals.per_early_sample(sessions::SPARE, EARLY);
@@ -149,14 +150,15 @@ impl LimiterInput<'_, '_> {
         if rest_s > 0.0 { became_spare * SPARE_AFTER_S / rest_s } else { 0.0 }
     }
 
-    /// Returns the mean numbers of the program's threads that waited for a processor and that ran.
+    /// Returns two means: the number of the program's threads that waited for a processor, and the
+    /// number of those that ran.
     pub(super) fn program_cpu(&self) -> Option<(f64, f64)> {
         let kind = ComponentKind::Processes(MeasuredSide::Generator);
         Some((self.signals.rate(&kind, processes::WAITED)?, self.signals.used_processors(&kind)?))
     }
 
     /// Returns the mean number of the program's threads that may have been at work for a session:
-    /// that waited for a processor, or ran. Running time counts only up to that of the busiest
+    /// those that waited for a processor or ran. Running time counts only up to that of the busiest
     /// thread, because short-lived processes, such as a `sleep` that the program starts, use
     /// processor time without working for a session.
     fn threads_at_work(&self) -> Option<f64> {

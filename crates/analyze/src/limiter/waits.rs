@@ -161,9 +161,9 @@ impl LimiterInput<'_, '_> {
         added.into_iter().chain(at_once).max_by(|a, b| a.sessions.total_cmp(&b.sessions))
     }
 
-    /// Returns the sessions that wait according to counters but not to samples, at most as many as
-    /// samples show as running without a processor. Counters also include sessions of other
-    /// clients, and read-ahead.
+    /// Returns the sessions that wait according to counters but not according to samples. All such
+    /// waits together are limited to the sessions that samples show as running without a processor.
+    /// Counters also include sessions of other clients, and read-ahead.
     fn hidden_waits(&self, wanted: Wait) -> Option<SessionsInWait<'_>> {
         let beyond = |wait: Wait| {
             let counted = self.waiting_by_counters(wait)?;

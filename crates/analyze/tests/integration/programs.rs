@@ -393,8 +393,8 @@ fn pooled_program() -> Evidence {
 
 #[test]
 fn requests_that_wait_at_a_pooler_name_it() {
-    // An observer at the URL of the database sees the two sessions at work; at the URL of the
-    // pooler it sees the session that it does not use itself, or none at all.
+    // An observer at the URL of the database sees both sessions of the pooler at work. At the URL
+    // of the pooler, it uses one of them itself, and sees the other one or none.
     for [active, idle, identified] in [[20.0, 0.0, 0.0], [7.0, 3.0, 0.0], [0.0, 0.0, 0.0]] {
         let mut evidence = pooled_program();
         plant(&mut evidence, "sessions", "active", active);
@@ -459,9 +459,9 @@ fn next_request_in_the_tick_of_an_answer_waits_at_a_busy_pool() {
         F::Connections(ConnectionLimit::PoolOfProgram { waiting: Some(waiting), .. })
             if near(*waiting, 15.0)
     );
-    // Short requests wait at the pool as well, if its sessions are hardly ever idle, or if hardly
-    // any connection received its answer in a later tick than that of its request. Answers in a
-    // later tick would show a pause of the program.
+    // Short requests wait at the pool as well if its sessions are hardly ever idle, or if hardly
+    // any answer came in a later tick than its request. Answers in a later tick would show a pause
+    // of the program.
     let short = |active, idle, in_one_tick| {
         let mut evidence = asks_at_once(active, idle);
         hold(&mut evidence, "sockets generator", "in-one-tick", in_one_tick);

@@ -67,7 +67,7 @@ pub(super) struct RecorderThread {
     barrier: IntervalBarrier,
     /// Channels that return memory to the lanes, by lane number.
     lanes: Vec<SyncSender<Returned>>,
-    /// Number of lanes that have reported their statements with rows, which each does at its end.
+    /// Number of lanes that have reported their statements with rows. Each lane does so at its end.
     finished_lanes: usize,
     late: Vec<(Lane, Box<LateBatch>)>,
     /// Number of events in the record.

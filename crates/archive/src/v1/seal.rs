@@ -46,8 +46,8 @@ pub(crate) fn sums(of_jobs: &[(Counts, EndCounts)]) -> Totals {
 }
 
 /// Returns SQL expressions for the two halves of the sum of a column. SQLite fails if a sum exceeds
-/// its integers, which can happen in columns of values that servers report. In other columns the
-/// upper half is 0.
+/// 64 bits, which can happen in columns of values that servers report. In other columns the upper
+/// half is 0.
 fn sums_of(scalar: &str) -> String {
     match SERVER_COLUMNS.contains(&scalar) {
         true => format!("sum({scalar} >> 31), sum({scalar} & 0x7fffffff)"),

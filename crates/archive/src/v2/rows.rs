@@ -75,7 +75,7 @@ pub enum RunState {
     /// The run counts. In a phase with rounds, it counts only together with all runs of its round.
     Counts,
     /// The run does not count: its round, step or trial was repeated, because the load generator or
-    /// its machine failed or, in a sweep over the number of servers, a server was lost.
+    /// its machine failed, or because a sweep over the number of servers lost a server.
     Repeated,
     /// The run does not count: its server was lost, its arm was not in effect, or its round was
     /// incomplete when the experiment was resumed. A resumed experiment begins the round again.

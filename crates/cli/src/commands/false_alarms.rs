@@ -1,8 +1,8 @@
 //! False alarms of this machine.
 //!
 //! An A/A experiment in real time adds its comparisons to the earlier comparisons of the machine,
-//! which are stored next to the calibration. Later experiments note the rate in their records when
-//! they begin, so a record gives the same answer on every machine.
+//! which are stored next to the calibration. Later experiments note the rate of false alarms in
+//! their records when they begin, so a record gives the same answer on every machine.
 
 use analyze::Status;
 use analyze::compare::{Comparison, Design, FalsePositives};

@@ -145,8 +145,8 @@ pub(crate) fn command(
     words.join(" ")
 }
 
-/// Returns the command line of a record with the path of its file as it was given, for use in the
-/// folder in which the command was started; `None` if the command does not run a file of this name.
+/// Returns the command line of a record with `path` in place of the name of its file, for use in
+/// the folder in which the command was started; `None` if the command runs no file of this name.
 pub(crate) fn with_path(command: &str, path: &str) -> Option<String> {
     let name = shell_word(&file_name(Path::new(path)));
     let options = command.strip_prefix("assay run ")?.strip_prefix(&name)?;

@@ -506,8 +506,8 @@ enum Program {
 
 impl Program {
     /// Returns the range of the number of requests that a job with a rate may send. Assay sends all
-    /// of them, some perhaps late. Dbbench drops requests for which it is late, which its own start
-    /// times show, and may send one request more or less at the very end.
+    /// of them, some perhaps late. Dbbench drops requests for which it is late; its own start times
+    /// show how many. It may send one request more or less at the very end.
     fn may_send(self, ticks: Ticks, begun: &[RequestRow]) -> RangeInclusive<u64> {
         let all = ticks.count();
         match self {

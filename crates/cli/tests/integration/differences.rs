@@ -323,8 +323,8 @@ fn restart_within_a_round(kind: Kind, sleep: &str) -> Option<()> {
     let mut command = place.command(&args);
     let mut run = Running::of(command.env("ASSAY_PASSWORD", server.password().expose()));
     let held = place.at("held");
-    // The query returns 1 if the near arm ran first in the current round: the run that is held is
-    // then the second run of the round, of the far arm.
+    // The query returns 1 if the near arm ran first in the current round. The run that is held is
+    // then the far arm's, the second of the round.
     let half = "select count(*) from run where arm = 'near' and state = 'counts' and run = \
                 (select max(run) from run) and round not in \
                 (select round from run where arm = 'far' and state = 'counts')";

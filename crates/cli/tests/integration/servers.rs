@@ -448,8 +448,8 @@ fn a_refused_login_ends_with_the_reason_and_the_remedy() {
     }
 }
 
-/// The databases' own clients ignore such a file with a warning, and so does every run of Assay,
-/// even if the server admits the user without a password.
+/// The databases' own clients ignore a password file that others may read or change, with a
+/// warning. So does every run of Assay, even if the server admits the user without a password.
 #[test]
 fn ignored_password_file_is_one_warning() {
     for (options, name, text, mode, account) in [

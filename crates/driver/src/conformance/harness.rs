@@ -177,7 +177,8 @@ impl<F: Fixture> CaseContext<'_, F> {
         }
     }
 
-    /// Connects, and checks that the reply to a statement that returns `rows` rows counts them all.
+    /// Connects, runs a statement that returns `rows` rows, and checks that the reply counts them
+    /// all.
     pub(super) async fn check_returns(&self, rows: u32) -> Verdict {
         let mut connection = self.connect().await?;
         let statement = connection.prepare(&self.fixture.returning(rows)).await?;

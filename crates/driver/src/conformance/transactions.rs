@@ -86,7 +86,7 @@ pub async fn transaction_is_visible_after_commit<F: StoringFixture>(
 }
 
 /// Maximum number of rounds in which two writers contend. In each round, the first writer holds the
-/// lock for twice as many statements as before, until the second is observed waiting for it.
+/// lock for twice as many statements as before. The rounds end once the second is seen waiting.
 const MOST_CONTENTIONS: u32 = 12;
 
 /// Checks that the second of two writing transactions waits for the first, and that both succeed.

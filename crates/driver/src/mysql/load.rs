@@ -87,9 +87,9 @@ impl MysqlConnection {
         }
     }
 
-    /// Inserts the rows. A batch fails if a value does not fit its column: strict mode makes errors
-    /// of such warnings, which are not counted for inserts. Unlike LOAD DATA, an insert may round a
-    /// decimal, of which the server only makes a note.
+    /// Inserts the rows. Unless duplicates are ignored, a batch fails if a value does not fit its
+    /// column: strict mode turns the warning into an error. Warnings of inserts are not counted.
+    /// Unlike LOAD DATA, an insert may round a decimal, of which the server only makes a note.
     async fn insert(&mut self, into: &Insert<'_>, batches: &mut impl Batches) -> Result<(), Error> {
         match into.duplicates {
             Duplicates::Fail | Duplicates::Replace => drop(self.query_short(STRICT_MODE).await?),

@@ -178,8 +178,8 @@ impl ServerLine {
         })
     }
 
-    /// Sends the file that the server requests. Sends an empty file, which does not end the
-    /// session, if the statement does not name the file or no part of it can be read.
+    /// Sends the file that the server requests. If the statement does not name the file, or if no
+    /// part of it can be read, sends an empty file, which does not end the session.
     ///
     /// # Errors
     /// Part of the file was sent and the rest cannot be read: only ending the session keeps the

@@ -104,8 +104,8 @@ impl<D: Driver> LaneState<D> {
         }
         self.stop_all_at(end);
         self.give_up_at.set(end + self.context.plan.drain);
-        // The dispatchers notice the requests that were due before the end, and that the schedule
-        // is over.
+        // The timers wake the dispatchers, which then notice the requests that were due before the
+        // end, and the end of the schedule.
         self.job_states.values().for_each(|job_state| job_state.due_timer.arm(now));
         self.expire_all();
         while self.client_count.get() > 0 && now < self.give_up_at.get() {

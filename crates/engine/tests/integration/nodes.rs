@@ -136,8 +136,8 @@ fn outage_of_one_of_two_servers_lasts_until_it_accepts_again() {
     }
 }
 
-/// Expects requests that open their own connections to go to the server that is left. Service
-/// begins with the attempt that succeeds, so the refused one lengthens no service time.
+/// Requests open their own connections, and must go to the server that is left. Service begins with
+/// the attempt that succeeds, so the refused one lengthens no service time.
 #[test]
 fn request_that_connects_and_may_wait_tries_the_other_server() {
     for job in ["rate = 40", "every = 25ms", "rate = 40\nconcurrency = 3", "concurrency = 4"] {

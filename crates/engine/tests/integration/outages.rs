@@ -804,8 +804,9 @@ impl Connection for FaultySession {
     delegate_to_inner!(query_text, settings, close, abandon);
 }
 
-/// A job needs more connections while another job gets answers. Expects only a pooler that goes on
-/// answering to limit the job, although each server answered after the attempts had begun.
+/// A job needs more connections while another job gets answers. After the attempts to connect have
+/// begun, each server still answers. Expects only the pooler, which goes on answering, to limit the
+/// job.
 #[test]
 fn crash_or_stall_is_an_outage_and_a_full_pooler_limits_a_growing_job() {
     for (fault, end_s, (began, ended), limits) in [
@@ -834,7 +835,8 @@ fn crash_or_stall_is_an_outage_and_a_full_pooler_limits_a_growing_job() {
 }
 
 /// Requests that connect get answers until the server crashes. Expects no request that was
-/// connecting then to be counted as refused by a full server, and those that may wait to do so.
+/// connecting then to be counted as refused by a full server. With `outage = wait`, the requests
+/// wait.
 #[test]
 fn crash_is_no_full_server_for_requests_that_connect() {
     for (outage, errors) in [("fail", 50..=150), ("wait", 0..=2)] {

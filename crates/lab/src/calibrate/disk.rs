@@ -41,7 +41,7 @@ const REWRITTEN_BYTES: u64 = 16 << 20;
 /// Length of an appended file at which the measurement ends, in bytes.
 const MAX_APPENDED_BYTES: u64 = 64 << 20;
 
-/// File systems that store nothing on a disk, or not on the disk that a database would use.
+/// File systems that store files in memory, or on a different disk than a database would use.
 const NOT_DURABLE: [&str; 3] = ["tmpfs", "ramfs", "overlay"];
 
 /// The parameters of a measurement.
@@ -70,8 +70,8 @@ pub struct DiskFigures {
 }
 
 impl DiskFigures {
-    /// Returns true if the file system stores nothing on a disk, or not on the disk that a database
-    /// would use.
+    /// Returns true if the file system stores files in memory, or on a different disk than a
+    /// database would use.
     pub fn is_misleading(&self) -> bool {
         NOT_DURABLE.contains(&self.file_system.as_str())
     }

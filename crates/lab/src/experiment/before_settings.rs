@@ -61,11 +61,11 @@ pub(super) fn read_back(arm: &Arm, server: InspectedServer<'_>) -> Result<bool, 
     Ok(is_confirmed)
 }
 
-/// Returns the first statement of an arm if all settings of the arm's statements are in effect on a
-/// server before the statements are executed: an earlier run has left the settings, or the
-/// statements change nothing. `None` if one of [`MAX_READINGS`] readings shows a setting that is
-/// not in effect, if the statements also change something that is not read back, or if the user
-/// ends the experiment.
+/// Returns the first statement of an arm if all settings of its statements are in effect on a
+/// server before the statements are executed. An earlier run has then left the settings, or the
+/// statements change nothing. `None` if one of [`MAX_READINGS`] readings does not show every
+/// setting in effect, if the statements change anything else, if there are named targets, or if the
+/// user ends the experiment.
 ///
 /// # Errors
 /// The server does not answer.

@@ -76,9 +76,9 @@ impl DifferenceKind {
 }
 
 impl UndeclaredDifference {
-    /// Returns true if the difference makes the answer SUSPECT. A difference that may follow from a
-    /// declared one does so only if it concerns durability, and the declared difference is not the
-    /// URL.
+    /// Returns true if the difference makes the answer SUSPECT. If a declared difference may be its
+    /// cause, the answer is SUSPECT only if the difference concerns durability and the cause is not
+    /// the URL.
     pub fn is_suspect(&self) -> bool {
         match self.cause.as_deref() {
             None => true,

@@ -119,8 +119,8 @@ fn check_difference(
     Err(NotInEffect::of(difference, found))
 }
 
-/// Returns the effect of an arm: those of the given keys whose differences are not confirmed by the
-/// facts of the arm's run, and TLS that ends before the server.
+/// Returns the remarks about an arm, from the facts of its run: those of the given keys whose
+/// differences the facts do not confirm, and TLS that ends before the server.
 pub(super) fn effect_of(keys: &[String], facts: &[(String, String)]) -> ArmEffect {
     let mut not_read_back: Vec<String> = Vec::new();
     for key in keys {
@@ -224,8 +224,7 @@ mod tests {
         all.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     }
 
-    /// Checks an option against the TLS version that the client reports, and against the TLS
-    /// version that the server reports.
+    /// Checks an option against the TLS versions that the client and the server report.
     fn check(name: &str, value: &str, client: &str, server: &str) -> Result<(), NotInEffect> {
         let difference = Difference::Option { name: name.to_owned(), value: value.to_owned() };
         let reported = [

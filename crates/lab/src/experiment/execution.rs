@@ -342,7 +342,7 @@ impl<'a> Execution<'a> {
 }
 
 /// Returns true if the changes before the last run of a record may still be in effect: the process
-/// that wrote the record was killed, or recorded that it had left some.
+/// that wrote the record was killed, or recorded that changes may remain.
 fn has_leftovers(content: &ExperimentContent) -> bool {
     content.fact(STATE) == Some(RUNNING) || content.fact(LEFTOVERS) == Some(YES)
 }

@@ -80,8 +80,8 @@ pub fn records_leftovers(record: &Path) -> bool {
 }
 
 /// Removes the record of an experiment that failed before its first run was recorded, because it
-/// contains no measurement. If the record is to be kept, or changes before the run must still be
-/// undone, does not remove it, but adds the end of the experiment and the reason for this end.
+/// contains no measurement. The record stays if it is wanted, or if changes before the run must
+/// still be undone. The end of the experiment and its reason are then added to it.
 pub(super) fn remove_or_explain(order: &ExperimentOrder<'_>, error: &ExperimentError) {
     if number_of_runs(order.record) != Some(0) {
         return;

@@ -16,8 +16,8 @@ pub const RUNNING: &str = "running";
 /// The state of an experiment that the user or an error ended before its last look.
 pub(super) const INTERRUPTED: &str = "interrupted";
 
-/// Name of the fact that is `yes` if the changes before a run may not have been undone when the
-/// experiment ended; missing otherwise. The next process undoes them first.
+/// Name of the fact that is `yes` if the experiment may have ended without undoing the changes
+/// before a run; missing otherwise. The next process undoes them first.
 pub(super) const LEFTOVERS: &str = "leftovers";
 
 /// Name of the fact that is `yes` if the order of runs is counterbalanced, and `no` otherwise.

@@ -126,8 +126,8 @@ fn query(kind: Kind, name: &str) -> String {
 const COMMAND_LINE: [&str; 6] =
     ["command line", "override", "COMMAND-LINE", "CONFIG", "AUTO", "COMMAND_LINE"];
 
-/// Returns true if a declared value is in effect. MariaDB and MySQL replace a number that they do
-/// not accept by one that they do; PostgreSQL refuses to start.
+/// Returns true if a declared value is in effect. MariaDB and MySQL replace an unacceptable number
+/// by an acceptable one; PostgreSQL refuses to start.
 fn is_in_effect(kind: Kind, declared: &str, effective: &str, origin: &str) -> bool {
     let is_same_number = match (number(declared), number(effective)) {
         (Some(declared), Some(effective)) if kind != Kind::Postgres => declared == effective,

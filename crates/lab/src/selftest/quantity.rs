@@ -73,8 +73,8 @@ pub enum Quantity {
     /// Number of seconds of the schedule in which the number of arrivals differs from that of the
     /// twin.
     DifferentSeconds,
-    /// Number of requests whose outcome differs from that of the twin: completed or error,
-    /// rejected, or unsent.
+    /// Differences from the twin in three numbers of requests, added up: completed or error,
+    /// rejected, and unsent.
     DifferentOutcomes,
 }
 

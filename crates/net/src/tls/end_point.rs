@@ -1,9 +1,9 @@
 //! The certificate hash used for channel binding.
 //!
 //! RFC 5929, section 4.1: the certificate is hashed with the hash function of its signature, or
-//! with SHA-256 if that function is MD5 or SHA-1. A signature algorithm without a separate hash
-//! function (Ed25519), or whose hash function is a parameter (RSASSA-PSS), gives no binding,
-//! because servers do not agree on the hash function to use.
+//! with SHA-256 if that function is MD5 or SHA-1. There is no binding if the signature algorithm
+//! has no separate hash function (Ed25519) or takes it as a parameter (RSASSA-PSS), because servers
+//! do not agree on the hash function to use.
 
 use aws_lc_rs::digest::{Algorithm, SHA256, SHA384, SHA512, digest};
 

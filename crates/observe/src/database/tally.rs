@@ -64,8 +64,7 @@ pub(super) struct SessionObservation {
     pub(super) idle: u64,
     /// Client sessions that wait for their client within a transaction.
     pub(super) idle_in_transaction: u64,
-    /// Sessions of other clients that run a statement and do not wait, and those of their parallel
-    /// workers that do not wait.
+    /// Sessions and parallel workers of other clients, if they run a statement and do not wait.
     pub(super) others: u64,
     /// All parallel workers.
     pub(super) parallel_workers: u64,
@@ -95,8 +94,8 @@ pub(super) struct ClientWaits {
     /// Sessions that have been idle for so long that the program apparently does not use them, such
     /// as reserve connections of a pool. They are in no other count.
     pub(super) spare: u64,
-    /// Sessions in which the program pauses. Their sockets are empty or not visible, and they wait
-    /// for the next part of a statement, or have waited for the next statement for longer than a
+    /// Sessions in which the program pauses. Their sockets are empty or not visible. They wait for
+    /// the next part of a statement, or they have waited for the next statement for longer than a
     /// switch between processes takes.
     pub(super) paused: u64,
 }

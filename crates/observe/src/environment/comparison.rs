@@ -139,8 +139,8 @@ pub struct Difference {
 
 /// Returns the differences between the environments of two runs, sorted by name.
 ///
-/// Settings of servers are skipped, except three that summarise a server; those that somebody has
-/// set are compared as facts. A fact that is missing in one run counts as unknown there, because an
+/// Settings of servers are skipped, except three that summarise a server, and those that somebody
+/// has set, which are facts. A fact that is missing in one run counts as unknown there, because an
 /// older version may have written the record. A setting that was changed on only one server has its
 /// default on the other server, if that server reported its settings.
 pub fn differences(a: &[(String, String)], b: &[(String, String)]) -> Vec<Difference> {

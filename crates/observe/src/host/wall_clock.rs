@@ -27,8 +27,8 @@ pub(crate) struct WallClock {
 }
 
 impl WallClock {
-    /// Returns the seconds by which the wall clock was set forward, or the machine was suspended,
-    /// since the first sample; negative if the clock was set back.
+    /// Returns the seconds by which the wall clock was set forward since the first sample, plus the
+    /// time for which the machine was suspended; negative if the clock was set back.
     fn set_forward_s(&mut self, offset: i64) -> f64 {
         let first_offset = *self.first_offset.get_or_insert(offset);
         offset.saturating_sub(first_offset) as f64 / 1e9

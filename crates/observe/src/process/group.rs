@@ -16,16 +16,15 @@ use super::units::{TICK, ids};
 /// Maximum number of threads that are read one by one. Each thread takes one or two files.
 pub(super) const MAX_THREADS_READ: usize = 128;
 
-/// Maximum number of threads whose status is read in one sample, and approximate number of
-/// processes whose I/O counters are read, unless [`IO_ROUNDS`] requires more.
+/// Maximum number of threads whose status is read in one sample. The I/O counters of about as many
+/// processes are read, or of more if [`IO_ROUNDS`] requires it.
 const STATUSES_PER_SAMPLE: usize = 16;
 
-/// Maximum number of samples of a process after which the bytes that it has read and written are
-/// read again.
+/// Maximum number of samples of a process from one reading of its I/O counters to the next.
 const IO_ROUNDS: usize = 5;
 
-/// Number of processes that are read in one sample, if the group has too many threads to read them
-/// one by one.
+/// Maximum number of processes that are read in one sample, if the group has more than
+/// [`MAX_THREADS_READ`] threads.
 const MAX_PROCESSES_PER_SAMPLE: usize = 192;
 
 /// Processes of one side, and the resources that they have used.

@@ -247,8 +247,8 @@ impl Processes {
         if self.server.pids().is_empty() {
             reasons.append(&mut remote_reasons);
         }
-        // A port without a visible process is not missing data if a process that the user named is
-        // observed: the port may be that of the named process.
+        // If a process that the user named is observed, a port without a visible process is not
+        // reported as missing: the port may belong to the named process.
         if !self.has_named_server() {
             reasons.into_iter().for_each(|why| sample.missing(MeasuredSide::Server.name(), why));
         }

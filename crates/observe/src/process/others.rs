@@ -174,9 +174,9 @@ impl OtherPrograms {
 
     /// Adds the processor time that each process has used since the last scan.
     ///
-    /// If a process and its parent end, another process waits for the orphan, and all time that the
-    /// orphan ever used is added to its times. The times of ended children are therefore limited
-    /// to the part of `elsewhere` that no living process used itself.
+    /// If a process ends after its parent, a third process waits for it. All time that the orphan
+    /// ever used is then added to the times of the third process. The times of ended children are
+    /// therefore limited to the part of `elsewhere` that no living process used itself.
     fn count(&mut self, mut found: BTreeMap<u32, OtherProcess>, elsewhere: u64) {
         let growths = self.growths(&found);
         let own = growths.values().fold(0, |sum: u64, growth| sum.saturating_add(growth.own));

@@ -31,8 +31,7 @@ pub(super) struct Detail {
     /// Number of samples in which the status of every thread is read once: each sample reads the
     /// status of one in this many threads.
     pub(super) status_rounds: usize,
-    /// Number of samples of a process after which the bytes that it has read and written are read
-    /// again.
+    /// Number of samples of a process from one reading of its I/O counters to the next.
     pub(super) io_rounds: usize,
     /// Number of the current sample.
     pub(super) sample_number: usize,
@@ -151,8 +150,8 @@ impl Process {
     }
 
     /// Reads only the run time of the process's only thread. `None` if the process must be read in
-    /// full: if other values are due or necessary, or if the process is a parent, because only
-    /// `stat` has the use of its children.
+    /// full, because other values are due or necessary. A parent is always read in full: only
+    /// `stat` has the processor time of its children.
     fn sample_briefly(
         &mut self,
         files: &mut Files<'_>,

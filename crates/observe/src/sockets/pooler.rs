@@ -251,8 +251,8 @@ impl MachineSockets {
 /// Prefix of the file names of PostgreSQL's sockets. The port follows it.
 const POSTGRES: &str = ".s.PGSQL.";
 
-/// Returns true if a path may belong to a database's socket: of PostgreSQL, or of MySQL and
-/// MariaDB, which have names such as `mysqld.sock`.
+/// Returns true if a path may belong to a socket of PostgreSQL, MySQL or MariaDB. The last two use
+/// names such as `mysqld.sock`.
 fn is_of_a_database(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     name.starts_with(POSTGRES) || path.extension().is_some_and(|it| it == "sock")

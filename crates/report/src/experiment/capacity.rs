@@ -492,8 +492,9 @@ impl CapacityView {
         }
     }
 
-    /// Returns in words that a fraction `share` of the requests exceeds the bound of the condition
-    /// at `position` even at low loads, up to `value`, with a command that shows the run.
+    /// Returns a sentence: the fraction `share` of the requests exceeds the bound of the condition
+    /// at `position` even at low loads, up to `value`. The sentence ends with a command that shows
+    /// the run.
     fn load_independent_text(
         &self,
         (position, value, share): (usize, f64, f64),

@@ -61,8 +61,8 @@ pub(super) fn answers(view: &ExperimentView, record: &str) -> Vec<String> {
     }
 }
 
-/// Returns the answers for a page with room for `most` sentences: those of a sweep name few points
-/// each, and the best points come first if the last sentences are left out.
+/// Returns the answers for a page with room for `most` sentences. Those of a sweep name few points
+/// each. If not all have room, the best points come first, because the last sentences are left out.
 pub(super) fn short_answers(view: &ExperimentView, record: &str, most: usize) -> Vec<String> {
     let is_answered = view.state == ExperimentState::Complete && view.capacity.is_none();
     match view.sweep.as_ref().filter(|_| is_answered) {

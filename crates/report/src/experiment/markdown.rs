@@ -18,8 +18,8 @@ use crate::page::Align;
 /// Maximum number of sentences of the answer.
 const MOST_ANSWERS: usize = 5;
 
-/// Formats the answer of an experiment for a pull request: first the sentence, or the verdict if
-/// that is INVALID, then validity, bets and SLOs, and the metrics in a collapsed table. The
+/// Formats the answer of an experiment for a pull request: its sentences, the verdict, validity,
+/// bets and SLOs, and the metrics in a collapsed table. An INVALID verdict comes first. The
 /// document has at most 40 lines.
 pub fn experiment_markdown(view: &ExperimentView) -> String {
     let mut out = Document::default();

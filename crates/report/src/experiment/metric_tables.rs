@@ -320,8 +320,8 @@ mod tests {
         "size(terrain_points)",
     ];
 
-    /// Returns an experiment that compares these metrics, the first two of which are declared, with
-    /// values and intervals as wide as they usually are.
+    /// Returns an experiment that compares these metrics; the first two are declared. The values
+    /// and intervals are as wide as they usually are.
     fn with_metrics(metrics: &[&str]) -> ExperimentView {
         let mut comparison = comparison(-0.1);
         let first = comparison.arms[0].changes[0].clone();

@@ -111,7 +111,7 @@ pub(super) fn answers(sweep: &SweepView, names: &[&str]) -> Vec<String> {
 }
 
 /// Returns the answers with short lists of points. If there are more than `most` sentences, the
-/// first sentences of all arms come first, because the last ones are left out.
+/// last ones will be left out. So the first sentence of each arm then comes before all second ones.
 pub(super) fn short_answers(sweep: &SweepView, names: &[&str], most: usize) -> Vec<String> {
     let mut all = placed_answers(sweep, names, ListLength::Short);
     if all.len() > most {

@@ -129,8 +129,7 @@ pub enum Stroke {
 }
 
 impl Stroke {
-    /// All strokes, in the order in which they are given to lines whose own stroke another line
-    /// already has.
+    /// All strokes, in order of preference for a line whose own stroke another line already has.
     pub(crate) const ALL: [Stroke; 8] = [
         Stroke::Solid,
         Stroke::Dashed,

@@ -63,8 +63,8 @@ fn distinct_strokes(wanted: &[Line]) -> Vec<Stroke> {
     given.into_iter().flatten().collect()
 }
 
-/// Returns the stroke that the fewest lines of this colour have; of several such strokes, the one
-/// that the fewest lines have.
+/// Returns the stroke that the fewest lines of this colour have. Of several such strokes, it is the
+/// one that the fewest lines of any colour have.
 fn rarest_stroke(ink: Ink, wanted: &[Line], given: &[Option<Stroke>]) -> Stroke {
     let uses = |stroke: Stroke| {
         let lines = wanted.iter().zip(given).filter(|(_, it)| **it == Some(stroke));

@@ -45,8 +45,8 @@ pub(crate) fn thin_series_to(points: &[Point], extents: &[Extent], most: usize) 
     ThinnedSeries { means, spread }
 }
 
-/// Returns a function that returns the number of the part to which a point belongs. All parts have
-/// the same length on the axis, and there are at most `most` parts.
+/// Returns a function from a point to the number of its part. All parts have the same length on the
+/// axis, and there are at most `most` parts.
 fn part_of(points: &[Point], most: usize) -> impl Fn(&Point) -> u64 {
     let size = points.len().div_ceil(most) as f64;
     let [first, last] = [points.first(), points.last()].map(|it| it.map_or(0.0, |it| it.x));

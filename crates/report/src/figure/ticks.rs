@@ -35,8 +35,8 @@ const MINUTES_FROM: f64 = 180.0;
 /// End of a time axis, in seconds, from which labels are hours and minutes.
 const HOURS_FROM: f64 = 7_200.0;
 
-/// Maximum number of decades, each counted as a whole, of an axis on which every power of ten has a
-/// label.
+/// Maximum number of decades of an axis on which every power of ten has a label. A decade that the
+/// axis covers only in part counts as a whole one.
 const MOST_POWERS: i32 = 7;
 
 /// Maximum number of decades of an axis on which 1, 2 and 5 times the powers of ten have labels.

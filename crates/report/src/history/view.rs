@@ -138,8 +138,8 @@ impl HistoryView {
         Some(recent.sum())
     }
 
-    /// Returns true if a series is still being run: no other series has `records` or more records
-    /// later than the last one of this series. Without this rule, the last change of a workload
+    /// Returns true if a series is still being run: every other series has fewer than `records`
+    /// records after the last one of this series. Without this rule, the last change of a workload
     /// that is no longer run would count as recent forever.
     fn is_current(&self, series: &SeriesView, records: usize) -> bool {
         let last = series.records.last().map(|record| record.index);

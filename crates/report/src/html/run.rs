@@ -123,7 +123,7 @@ fn verdict(out: &mut Document, page: &Page) {
     objections(out, &verdict.objections);
 }
 
-/// Writes the suspect or invalid checks. If more than one follows the first, the others are folded,
+/// Writes the suspect or invalid checks. If there are more than two, all but the first are folded,
 /// because they would push the figures below the first screen.
 fn objections(out: &mut Document, lines: &[Line]) {
     let is_check = |line: &Line| !line.label.is_empty();

@@ -32,8 +32,8 @@ pub(super) enum PageKind {
     Live,
 }
 
-/// Returns the content security policy of a page: no network and no scripts except those that its
-/// kind needs, and no style but [`STYLE`].
+/// Returns the content security policy of a page. It allows only the connections, scripts and forms
+/// that the kind of page needs, and only the style [`STYLE`].
 pub(super) fn policy(kind: PageKind) -> String {
     let more = match kind {
         PageKind::File => format!("form-action 'none'; script-src {FIGURES_SCRIPT_SOURCE}"),

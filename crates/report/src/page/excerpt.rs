@@ -112,8 +112,8 @@ impl ExcerptTable {
         parts.collect::<Vec<_>>().join(": ")
     }
 
-    /// Returns the rows as lines. Examples, indexes and tables that could not be read have a line
-    /// for each cell that is not empty; all others have a line for each row.
+    /// Returns the rows as lines. Examples, indexes and unreadable tables have a line for each cell
+    /// that is not empty; all others have a line for each row.
     pub(crate) fn lines(&self) -> Vec<Line> {
         self.rows.iter().flat_map(|row| self.lines_of_row(row)).collect()
     }

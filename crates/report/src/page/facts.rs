@@ -42,9 +42,9 @@ pub(super) fn tables(facts: &[(String, String)]) -> Vec<FactTable> {
 /// Names and values of settings.
 type Settings<'f> = Vec<(&'f str, &'f str)>;
 
-/// Divides facts into the settings that differ from the default, by the names of their targets (the
-/// name of the main target is empty), and all others except the plan and the defaults. No setting
-/// is in both.
+/// Divides facts into the settings that differ from the default, by the name of their target, and
+/// all other facts except the plan and the defaults. The name of the main target is empty. No
+/// setting is in both.
 fn divide_facts(
     facts: &[(String, String)],
 ) -> (BTreeMap<&str, Settings<'_>>, Vec<(String, String)>) {

@@ -398,8 +398,8 @@ fn remark_on_part(view: &View, job: &Job) -> Option<String> {
 
 /// Returns a remark on the times of requests that had no answer; `None` if all were answered.
 fn remark_on_aged(job: &JobSummary) -> Option<String> {
-    // Counted from the times, because the balance may have more unsent requests than times: if a
-    // run was killed, not every open request has an age.
+    // The unsent requests are counted from the times, not taken from the balance: if a run was
+    // killed, not every open request has an age.
     let timeouts = job.counts.timeouts;
     let unsent = job.response.count.saturating_sub(job.counts.balance.completed() + timeouts);
     let mut aged = Vec::new();

@@ -239,7 +239,7 @@ fn resources(view: &View) -> Vec<Line> {
         |check: &&Check| check.kind == CheckKind::Checkpoints && check.status == Status::Pass;
     if let Some(check) = view.summary.verdict.checks.iter().find(is_reported) {
         // No number of the page shows whether the run had checkpoints, so the sentence of the check
-        // is shown although it passed.
+        // is shown although the check passed.
         lines.push(Line::new(check.name(), words::check_sentence(check)));
     }
     let (facts, servers): (Vec<_>, Vec<_>) =

@@ -2,8 +2,8 @@
 //!
 //! Intensities are painted over each other: the first path has all cells, and each further path has
 //! the cells of at least its intensity. Neighbours of nearly equal intensity then share most of
-//! their outlines. If all rows have the same height, adjacent cells are painted as one line of this
-//! width; otherwise they are painted as one rectangle.
+//! their outlines. If all rows have the same height, adjacent cells are painted as one line, whose
+//! width is this height. Otherwise, they are painted as one rectangle.
 
 use super::canvas::Canvas;
 use super::palette::color;

@@ -37,8 +37,8 @@ const GAP: &str = "  ";
 /// Maximum width of text columns except the last; longer texts are cut.
 const WIDEST_TEXT: usize = 28;
 
-/// Width to which the text in the last column may shrink before other columns are dropped, and to
-/// which the texts of other columns are cut first.
+/// Width to which the text in the last column may shrink. If the table is still too wide, optional
+/// columns are dropped, and then the texts of other columns are cut, at first to this width.
 const LEAST_TEXT_WIDTH: usize = 12;
 
 /// Width to which texts of other columns are cut if the table does not fit otherwise.

@@ -106,9 +106,9 @@ impl ClosedForm for MDc {
     }
 }
 
-/// Returns the stationary distribution of the number of requests in M/D/c with offered load `load`:
-/// after one service time, all requests that were in service have left, and a Poisson-distributed
-/// number of requests has arrived.
+/// Returns the stationary distribution of the number of requests in M/D/c with offered load `load`.
+/// One service time does not change it: all requests that were in service leave, and a
+/// Poisson-distributed number of requests arrives.
 fn states_of_mdc(servers: usize, load: f64) -> Vec<f64> {
     const STATES: usize = 600;
     let mut arrivals = vec![libm::exp(-load)];

@@ -6,8 +6,8 @@ use super::ClosedForm;
 /// `stall_s` seconds of each `period_s` seconds; the formulas hold for many arrivals per stall.
 ///
 /// The work that queues during a stall is done afterwards at the spare rate. The response time
-/// therefore falls linearly from stall + service, for arrivals at the beginning of a stall, to
-/// service, for arrivals stall / (1 − ρ) seconds later, with ρ = arrival rate · service.
+/// therefore falls linearly. It is stall + service for an arrival at the beginning of a stall, and
+/// service for an arrival stall / (1 − ρ) seconds later, with ρ = arrival rate · service.
 #[derive(Clone, Copy, Debug)]
 pub struct Stall {
     /// Service time in seconds.

@@ -17,8 +17,8 @@ use crate::read::{Entry, Excerpt, Section};
 use crate::sink::Sink;
 use crate::text::{Fragment, Scan, ScanOptions, ValuePositions, mark, scan, scan_command};
 
-/// Maximum length of a constant that is inserted into a text in which passwords are searched for,
-/// in bytes. It is limited because many texts may use one long parameter.
+/// Maximum length, in bytes, of a constant that is inserted into a text before the search for
+/// passwords. It is limited because many texts may use one long parameter.
 const LONGEST_INSERTED: usize = 1_024;
 
 impl<'f> Checker<'f> {

@@ -1,9 +1,10 @@
 //! The total size of the texts that are inserted into a plan.
 //!
 //! A plan contains the text of each parameter, and again wherever a statement or an expression uses
-//! it. It also contains a script once for each job that names the script, and a section once for
-//! each mix that it is a part of. The total is limited while the texts are inserted: otherwise a
-//! short file could fill the memory before the [limit of a file](LARGEST_FILE) applies to its plan.
+//! it. It also contains a copy of a script for each job that names the script, and a copy of a
+//! section for each mix that the section is a part of. The total is limited while the texts are
+//! inserted: otherwise a short file could fill the memory before the [limit of a
+//! file](LARGEST_FILE) applies to its plan.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;

@@ -171,8 +171,8 @@ pub struct Key {
     pub by_dialect: bool,
     /// True if the key makes its section a job.
     pub makes_job: bool,
-    /// True if the key sets the pacing of its section. Unless its value counts as not set, the
-    /// section runs as a job, even if it is also a part of a mix.
+    /// True if the key sets the pacing of its section. The section then runs as a job, even if it
+    /// is also a part of a mix, unless the value of the key counts as not set.
     pub sets_pacing: bool,
     /// True if a section that runs only as a part of a mix may have the key.
     pub allowed_in_part: bool,

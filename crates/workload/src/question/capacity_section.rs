@@ -185,8 +185,8 @@ impl CapacityDraft<'_> {
     }
 
     /// Reports jobs that start at or after the end of a trial. In the varied job, also reports keys
-    /// and files that can end the job before the trial ends, and a `batch-size`, with which its
-    /// rate does not count requests.
+    /// and files that can end the job before the trial ends, and a `batch-size` above 1, because
+    /// the job's rate then counts batches, not requests.
     fn check_jobs(&self, load: &VariedLoad, plan: &Plan, sink: &mut Sink) {
         let trial = plan.warmup.known() + self.trial;
         for job in &plan.jobs {

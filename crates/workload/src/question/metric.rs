@@ -301,8 +301,8 @@ impl Quantity {
         }
     }
 
-    /// Returns true if the quantity is compared only if it is declared: the delay of the load
-    /// generator is not a property of the database.
+    /// Returns true if the quantity must be declared to be compared. The send lag must be, because
+    /// it is a delay of the load generator, not a property of the database.
     pub fn must_be_declared(self) -> bool {
         matches!(self, Quantity::SendLag(_))
     }

@@ -272,9 +272,9 @@ fn top_level(text: &str, wanted: u8) -> impl Iterator<Item = usize> + '_ {
     let bytes = text.as_bytes();
     let mut at = 0;
     let mut depth = 0_usize;
-    // After a search for a closing quote that fails, all quotes of its kind are ignored: they
-    // enclose nothing but quotes, and one search to the end of the text for each of them would be
-    // quadratic.
+    // After a failed search for a closing quote, later quotes of its kind are ignored: they enclose
+    // nothing but quotes, and a search to the end of the text for each of them would take quadratic
+    // time.
     let mut unclosed = Vec::new();
     std::iter::from_fn(move || {
         while let Some(&byte) = bytes.get(at) {

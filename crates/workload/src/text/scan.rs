@@ -3,9 +3,9 @@
 //! It knows just enough SQL for that: `'…'`, `"…"` and `` `…` `` with doubled quotes, `--` and
 //! `/* */`, and the dialects' own syntax: SQLite's `[…]`, PostgreSQL's `$tag$…$tag$`, `E'…'` and
 //! nested comments, MySQL's `#`, and its `--` that needs a blank. `$tag$…$tag$` is a literal in the
-//! dialect of SQLite too: files without a URL and simulated servers have this dialect, and SQLite
-//! itself has only a named parameter `$tag`, for which Assay has no value. A server setting
-//! decides whether a backslash escapes a quote: if a literal is left open under the dialect's
+//! dialect of SQLite too, because files without a URL and simulated servers have this dialect.
+//! SQLite itself has only a named parameter `$tag`, for which Assay has no value. A server setting
+//! decides whether a backslash escapes a quote. If a literal is left open under the dialect's
 //! default rule, the other rule is tried.
 
 use std::ops::Range;

@@ -83,8 +83,8 @@ impl<'f> Modules<'f> {
         methods
     }
 
-    /// Returns the files that define the methods that the `impl` blocks of a module call on their
-    /// own types.
+    /// Returns the files with the methods that the `impl` blocks of a module call on their own
+    /// types.
     fn called(&self, path: &Names, module: &Module<'_>, methods: &Methods<'f>) -> Vec<&'f str> {
         let mut files = Vec::new();
         for block in &module.blocks {

@@ -129,8 +129,8 @@ pub struct ResultCounts {
     pub least: f64,
 }
 
-/// Runs `searches` searches on each system that has no smooth boundary, and on [`FEW_REQUESTS`], if
-/// the name of the system contains `only`.
+/// Runs `searches` searches on each system whose name contains `only`, of those with one expected
+/// result: the cliff [`STEP`], the systems without a boundary, and [`FEW_REQUESTS`].
 ///
 /// # Errors
 /// As for [`errors`].
@@ -395,8 +395,8 @@ fn median(mut values: Vec<f64>) -> f64 {
 mod tests {
     use super::*;
 
-    /// Twice the requests, and errors half as large: for such errors the isotonic search would need
-    /// four times its requests, so the cost is a half.
+    /// Assay's search has twice the requests and errors half as large. For such errors the isotonic
+    /// search would need four times its requests, so the cost is a half.
     #[test]
     fn cost_is_that_of_the_same_error() {
         let of = |method, error, requests| {

@@ -184,8 +184,8 @@ fn equivalence_of_a_change(method: &Method, comparisons: u32) -> ComparisonRate 
 /// Number of pairs after which an undecided experiment is continued.
 const FIRST_PAIRS: u32 = 8;
 
-/// Largest number of experiments that are tried to find one that is undecided after [`FIRST_PAIRS`]
-/// pairs.
+/// Largest number of experiments per forecast. Many are needed, because an experiment may be
+/// decided after [`FIRST_PAIRS`] pairs and then has no forecast.
 const EXPERIMENTS_PER_FORECAST: u64 = 10;
 
 /// Measures how often the forecast number of further pairs is enough. An experiment that is

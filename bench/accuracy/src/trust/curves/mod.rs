@@ -1,8 +1,8 @@
 //! The error rates of curves and of histories.
 //!
-//! The runs of [`sweeps`](mod@sweeps) are executed by the engine in virtual time, against a
-//! simulated server that follows the universal scalability law, with noise from run to run; those
-//! of [`workers`](mod@workers) against queues whose workers contend. The records of
+//! The engine executes the runs in virtual time. Those of [`sweeps`](mod@sweeps) use a simulated
+//! server that follows the universal scalability law, with noise from run to run. Those of
+//! [`workers`](mod@workers) use queues whose workers contend. The records of
 //! [`histories`](mod@histories) are drawn from a model, because thousands of runs would only add up
 //! to the same noise. Each planted mistake must move the rate of its row out of its accepted range.
 

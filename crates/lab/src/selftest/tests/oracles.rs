@@ -96,8 +96,8 @@ fn a_server_with_another_number_of_places_is_noticed() {
     assert!(!judged.is_close(), "{findings:#?}");
 }
 
-/// Checks that, with altered plans, the replications of every judged quantity scatter more or less
-/// than four minutes of M/M/1 should.
+/// Checks that, with altered plans, no judged quantity scatters over its replications as it should
+/// in four minutes of M/M/1.
 #[track_caller]
 fn assert_no_column_scatters_as_expected(alter: impl Fn(Plan) -> Plan + Sync) {
     let oracle = Oracle { span: Span { warmup_s: 10.0, window_s: 240.0 }, ..ONE_SERVER };

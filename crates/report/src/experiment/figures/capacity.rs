@@ -9,8 +9,8 @@ use super::doubts::{Doubts, in_parentheses};
 use crate::figure::{Axis, Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Symbol, Unit};
 use crate::number::{count, percent};
 
-/// Largest distance of a trial from the estimate for which the figure of the boundary shows the
-/// trial, as the natural logarithm of the ratio of the trial's value to the estimate.
+/// Largest distance from the estimate at which the figure of the boundary shows a trial: the
+/// natural logarithm of the ratio of the two values.
 const LARGEST_DISTANCE: f64 = 0.25;
 
 /// Number of points of the regression line.

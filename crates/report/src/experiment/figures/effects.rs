@@ -181,8 +181,9 @@ fn figure_of_effects(subject: &Subject<'_>, all: &[Effect<'_>]) -> Figure {
     }
 }
 
-/// Returns the scale and the range of the axis. The range includes the declared intervals, limits,
-/// the smallest changes that matter and zero, and other values that do not extend it too far.
+/// Returns the scale and the range of the axis. The range includes zero and, for each declared
+/// metric, its change, interval, limits and smallest change that matters. Bets and undeclared
+/// metrics extend it by at most [`WIDEST`] at each end.
 fn range(shown: &[Effect<'_>]) -> (AxisScale, [f64; 2]) {
     let declared = shown.iter().filter(|effect| !effect.is_exploratory());
     let ends = declared.flat_map(|effect| {
@@ -420,8 +421,9 @@ fn figure_of_pairs(arms: &[ArmView], effect: &Effect<'_>) -> Figure {
     }
 }
 
-/// Returns clauses with the numbers of pairs that have a SUSPECT or an INVALID run, and with the
-/// objecting checks, each after a semicolon; empty if all runs are VALID.
+/// Returns a clause for the pairs whose gravest verdict is SUSPECT, and another for INVALID: their
+/// number and the objecting checks. Each clause begins with a semicolon. Empty if all runs are
+/// VALID.
 fn of_verdicts(arm: &ArmComparison) -> String {
     let clause = |status: Status| {
         let pairs = || arm.verdicts.iter().filter(|pair| gravest(pair) == status);

@@ -76,8 +76,8 @@ fn of_points(view: &ExperimentView, sweep: &SweepView) -> Vec<Figure> {
     }
 }
 
-/// Returns the figures of a comparison of recorded groups: the overlay if the groups are two single
-/// runs, the effects, and the pairs if the groups are arms of one experiment.
+/// Returns the figures of a comparison of recorded groups: the overlay (if the groups are two
+/// single runs), the effects, and the pairs (if the groups are arms of one experiment).
 pub fn comparison_figures(view: &ComparisonView) -> Vec<Figure> {
     let effects = effects::figures(&Subject {
         arms: &view.groups,
