@@ -83,10 +83,10 @@ const SHORT_INTERVALS: usize = 2;
 /// Largest shortfall that may be chance, in standard deviations of the number of arrivals.
 const BEYOND_CHANCE: f64 = 10.0;
 
-/// Minimum ratio of two numbers at which the server counts as always busy: the fewest and the most
-/// requests that end in an interval. Slow requests alone do not reach it: if service times are
-/// exponential and more than [`OPEN_ALLOWED`] of the requests stay open from the first interval on,
-/// the ratio is less than 0.75.
+/// Minimum ratio of the fewest to the most requests that end in an interval, at which the server
+/// counts as always busy. Slow requests alone do not reach it: if service times are exponential and
+/// more than [`OPEN_ALLOWED`] of the requests of each interval stay open, the first interval
+/// included, the ratio is less than 0.75.
 const STEADY_RATIO: f64 = 0.75;
 
 /// Lower bound of a rate by which a backlog is divided, as a fraction of the mean rate. Without it,

@@ -68,8 +68,8 @@ impl fmt::Display for Class {
     }
 }
 
-/// A database's own error code as text: an SQLSTATE (`40001`), an error number (`1213`), an SQLite
-/// result code (`SQLITE_BUSY`), or one of Assay's own (`timeout`, `disconnect`). At most
+/// An error code as text. A database's own is an SQLSTATE (`40001`), an error number (`1213`) or an
+/// SQLite result code (`SQLITE_BUSY`); Assay's are words (`timeout`, `disconnect`). At most
 /// [`Code::CAPACITY`] bytes, stored inline: counting an error allocates nothing.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code {

@@ -26,8 +26,8 @@ const SECOND: u64 = 1_000_000_000;
 const ROWS_OF_ONE_SECOND: u32 = 7_200;
 
 impl Grid {
-    /// Creates the grid of a run with this warm-up and duration. Without a duration, the run
-    /// continues until it is interrupted.
+    /// Creates the grid of a run with this warm-up and duration. Without a duration, the
+    /// length of the run is unknown.
     pub fn new(warmup: Nanos, duration: Option<Nanos>) -> Grid {
         let pad = (SECOND - warmup.0 % SECOND) % SECOND;
         let intervals_per_row = duration.map_or(0, |duration| {

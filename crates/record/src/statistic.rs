@@ -19,7 +19,7 @@ pub struct ServerStatistic {
     pub meaning: &'static str,
 }
 
-/// The statistics of one view that checks or limiters use.
+/// Those statistics of one view that are used by checks or limiters.
 #[derive(Clone, Copy, Debug)]
 pub struct StatisticView {
     /// Prefix of the names of the view's statistics in records.

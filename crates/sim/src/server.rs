@@ -1,5 +1,5 @@
-//! A first-come-first-served queueing system with faults. Its servers, in the sense of queueing
-//! theory, serve one request at a time each.
+//! A first-come-first-served queueing system with faults. Each of its servers, in the sense of
+//! queueing theory, serves one request at a time.
 //!
 //! Because service times are drawn when a request arrives and the discipline is first come, first
 //! served, the answer to a request is known at its arrival: there are no events to schedule.

@@ -89,7 +89,7 @@ pub trait Sink {
     #[inline]
     fn notice(&mut self, _report: Report<'_>) {}
 
-    /// Called with another session's NOTIFY, at any time.
+    /// Called with a NOTIFY of this or another session, at any time.
     #[inline]
     fn notification(&mut self, _notification: Notification<'_>) {}
 

@@ -10,8 +10,8 @@ use super::command::failure_report;
 pub(super) struct BackgroundCommand(Option<(String, JoinHandle<std::io::Result<Output>>)>);
 
 impl BackgroundCommand {
-    /// Starts a command, unless it is empty. The kernel gives the command a processor only while no
-    /// other process wants one (`SCHED_IDLE`, sched(7)).
+    /// Starts a command, unless it is empty. While other processes want a processor, the kernel
+    /// gives the command hardly any time (`SCHED_IDLE`, sched(7)).
     ///
     /// # Errors
     /// The command cannot be started.

@@ -575,7 +575,7 @@ fn planted_regression_ends_with_exit_code_1_and_others_do_not() {
     let two = "response.p99(read) > +90%, throughput < -3%";
     check("slower-*.assay", two, 1, "response.p99(read) > +90%: not exceeded in `slower-*.assay`");
     check("slower-*.assay", "throughput < -50%", 0, "throughput < -50%: not exceeded");
-    // A real change of 16 % that may be smaller than the limit is not a failure.
+    // A real change of about 16.7 %, which may be smaller than the limit, is not a failure.
     check("slower-*.assay", "throughput < -16.67%", 0, "throughput < -16.67%: undecided");
     check("equal-*.assay", "throughput < -10%", 0, "throughput < -10%: not exceeded");
 }

@@ -157,7 +157,8 @@ fn record_whose_question_cannot_be_read_shows_its_runs_and_no_answer() {
 fn assert_refused_or_intact(place: &TestFolder, what: &str, expected: &[CommandResult]) {
     let bytes = fs::read(place.at("d.assay")).unwrap();
     for (reader, expected) in READERS.iter().zip(expected) {
-        // Each reader gets a fresh copy: it may roll back, and a resumed experiment writes.
+        // Each reader gets a fresh copy, because a reader may roll back a transaction in it, and a
+        // resumed experiment writes to it.
         fs::write(place.at("d.assay"), &bytes).unwrap();
         let ran = place.assay(reader);
         assert!(!ran.stderr.contains("panicked"), "{what}: {reader:?}: {}", ran.stderr);

@@ -42,7 +42,7 @@ fn place() -> TestFolder {
     let place = TestFolder::with(WORKLOAD);
     place.write("e.ini", ARMS);
     fs::create_dir(place.at("tmp")).unwrap();
-    // Private servers run as another user.
+    // If the tests run as root, private servers run as another user.
     fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
     place
 }

@@ -268,7 +268,7 @@ fn deadlock_is_retried_or_counted_and_nothing_is_done_twice() {
 }
 
 /// MariaDB's `sleep` returns 1 when interrupted. A statement that does nothing else may return this
-/// value before the server checks the reason of the interrupt; the second row prevents it.
+/// value before the server checks the reason for the interrupt; the second row prevents it.
 const SLOW: &str = "\
 duration = 2s
 [slow]

@@ -1,10 +1,11 @@
-//! Records of version 1, created in November 2026 and stored as fixtures: every later program
-//! reports and exports them exactly as the program that created them did.
+//! Records of version 1, created in November 2026 and stored as fixtures: every later program still
+//! reports and exports them.
 //!
 //! Each `NAME.assay.gz` comes with its report as JSON in `NAME.json` and as text in `NAME.txt`.
-//! Except for `postgres`, `NAME.csv` has its rows, one per second and job. JSON never changes, and
-//! tables only gain columns at their end. If a change of wording alters the text on purpose, run
-//! the test once with `UPDATE=1`, and look at the difference.
+//! Except for `postgres`, `NAME.csv` has its rows, one per second and job. The
+//! form of the JSON never changes, and its numbers change only if a check is corrected. Tables only
+//! gain columns at their end. If a change of wording alters the text on purpose, run the test once
+//! with `UPDATE=1`, and look at the difference.
 //!
 //! * `virtual`: two jobs and a timetable in virtual time, with an op-log.
 //! * `sqlite`: a private SQLite database with a load, on a busy machine.

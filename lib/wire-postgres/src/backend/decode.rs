@@ -92,7 +92,7 @@ pub struct CopyResponse<'a> {
     pub columns: List<'a, Format>,
 }
 
-/// Another session's NOTIFY. Message NotificationResponse.
+/// A NOTIFY of this or another session. Message NotificationResponse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notification<'a> {
     /// Process id of that session.

@@ -68,7 +68,7 @@ struct Effect<'a> {
     limits: Vec<&'a RegressionLimit>,
 }
 
-/// Returns the effects that are shown: the declared ones first.
+/// Returns all effects, the declared ones first. Figures show the first ones.
 fn effects<'a>(subject: &'a Subject<'a>) -> impl Iterator<Item = Effect<'a>> {
     let all = move |is_exploratory: bool| {
         let of_comparison = move |(point, comparison): &'a (Option<&'a str>, &'a Comparison)| {
