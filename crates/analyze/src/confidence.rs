@@ -156,7 +156,7 @@ impl Estimate {
     }
 
     /// Returns true if another estimate differs by more than chance explains. Both estimates must
-    /// have intervals. They must differ by more than [`SEPARATION`] half-widths of the interval of
+    /// have intervals. The estimates must differ by more than [`SEPARATION`] half-widths of the interval of
     /// their difference, and by at least [`LEAST_DIFFERENCE`] of the larger one. Optimistic
     /// intervals are widened by [`WIDENING`].
     pub(crate) fn differs_from(&self, other: &Estimate) -> bool {

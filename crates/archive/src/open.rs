@@ -151,7 +151,7 @@ fn read_version(path: &Path) -> Result<i64, RecordError> {
         return Ok(version);
     }
     // The file is not a record, or cannot be read. So no connection of this process has a lock on
-    // it, and closing it ends none.
+    // it that closing it could end.
     let mut header = Vec::with_capacity(FILE_HEADER);
     let file = File::open(path).map_err(cannot_read)?;
     file.take(FILE_HEADER as u64).read_to_end(&mut header).map_err(cannot_read)?;
@@ -238,8 +238,8 @@ struct FileSizes {
 
 impl FileSizes {
     fn read(path: &Path) -> io::Result<FileSizes> {
-        // No connection can read the first page. So none has a lock, and closing this file ends
-        // none.
+        // No connection can read the first page. So no connection has a lock that closing
+        // this file could end.
         let mut file = File::open(path)?;
         let actual = file.metadata()?.len();
         let mut header = [0; FILE_HEADER];

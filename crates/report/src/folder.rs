@@ -106,8 +106,8 @@ pub struct FolderRow {
 pub enum RowState {
     /// A record with a verdict.
     Judged(Status),
-    /// A record without a verdict: of a load of tables or an observation to which no check objects,
-    /// or of an experiment whose question cannot be read.
+    /// A record without a verdict: the record of a load of tables, of an observation to which no
+    /// check objects, or of an experiment whose question cannot be read.
     Unjudged,
     /// A record whose run or experiment did not reach its end, or is still in progress.
     Unfinished,

@@ -82,8 +82,8 @@ pub enum RepetitionReason {
 /// that the other confirmed. It does so if its final trial failed at this value or a smaller one,
 /// or if it missed a lower bound.
 ///
-/// Two estimates of smooth boundaries agree if their intervals overlap, each widened to at least ±2
-/// % of its estimate. If there are no two such estimates, the ranges of the two boundaries must
+/// Two estimates of smooth boundaries agree if their intervals overlap, each widened to at least
+/// ±2 % of its estimate. If there are no two such estimates, the ranges of the two boundaries must
 /// overlap, each widened by 2 %. A range begins at the confirmed value, and ends at the smallest
 /// failed value above it or at a larger value that passed nevertheless. An overlap with a range
 /// that is too wide to locate the boundary says nothing about the boundary.

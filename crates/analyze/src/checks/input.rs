@@ -194,9 +194,19 @@ impl<'a> CheckInput<'a> {
         (is_material && !self.is_target_lost()).then(|| (left / due).min(1.0))
     }
 
-    /// Returns true if the target was unreachable when the run ended. A backlog that built up after
-    /// the target was lost says nothing about the target's capacity.
-    pub(super) fn is_target_lost(&self) -> bool {
+    /// Returns true if a target was unreachable when the run ended, and requests of a job with a
+    /// schedule had piled up: a queue was full, or a backlog grew. This says nothing about the
+    /// capacity, because the requests may have piled up after the target was lost.
+    pub(crate) fn piles_up_at_lost_target(&self) -> bool {
+        let piles_up = |account: AccountId| {
+            self.has_schedule(account)
+                && (self.counts[account.index()].balance.rejected() > 0 || self.grows(account))
+        };
+        self.is_target_lost() && self.whole_jobs().any(piles_up)
+    }
+
+    /// Returns true if a target was unreachable when the run ended.
+    fn is_target_lost(&self) -> bool {
         self.evidence.ended == Some(EndKind::TargetLost)
     }
 

@@ -66,9 +66,9 @@ impl Difference<'_> {
     }
 }
 
-/// Returns the limit for the largest absolute value of `of` standard normal numbers. It is exceeded
-/// with about the same probability as the quantile whose square is `squared` is exceeded, on either
-/// side, by a single number.
+/// Returns the limit for the largest absolute value of `of` standard normal numbers. They exceed it
+/// about as often as a single number exceeds, on either side, the quantile whose square is
+/// `squared`.
 fn quantile_of_largest(squared: f64, of: usize) -> f64 {
     (squared + 2.0 * (of.max(1) as f64).ln()).sqrt()
 }
@@ -136,7 +136,7 @@ impl<'a> CheckInput<'a> {
         })
     }
 
-    /// Checks that the number of due requests matches the schedules in each second.
+    /// Checks that the number of requests due in each second matches the schedules.
     pub(super) fn each_second(&self) -> Check {
         let seconds: Vec<(AccountId, Second)> = self
             .whole_jobs()

@@ -1,7 +1,5 @@
 //! Check that requests did not arrive faster than they were answered.
 
-use base::AccountId;
-
 use super::input::{CheckInput, UNSENT_ALLOWED};
 use crate::backlog::{INTERVALS, OPEN_ALLOWED};
 use crate::check::{Check, CheckKind, Status, Unit};
@@ -14,10 +12,7 @@ impl CheckInput<'_> {
         if scheduled.clone().count() == 0 {
             return CheckKind::Backlog.not_possible(JobObstacle::NoArrivals);
         }
-        let piles_up = |account: AccountId| {
-            self.counts[account.index()].balance.rejected() > 0 || self.grows(account)
-        };
-        if self.is_target_lost() && scheduled.clone().any(piles_up) {
+        if self.piles_up_at_lost_target() {
             return CheckKind::Backlog.not_possible(JobObstacle::TargetLost);
         }
         let steepest = scheduled

@@ -82,7 +82,7 @@ pub struct ArmComparison {
     /// Most frequent limiters of the baseline's runs and of the arm's runs.
     pub limiters: [Component; 2],
     /// Overload of the baseline and of the arm: true if the load that saturates the baseline
-    /// exceeds the capacity in one of its runs.
+    /// exceeds the capacity in one of the runs of that side.
     pub overloaded: [bool; 2],
 }
 

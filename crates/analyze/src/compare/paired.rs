@@ -2,8 +2,8 @@
 //!
 //! The two runs of a pair follow each other: slow drift of the machine is the same for both and
 //! cancels in their difference. A metric that is compared by ratio has differences of logarithms:
-//! its change is a factor. The size of this factor does not depend on which arm is the baseline,
-//! and its spread does not grow with the values. The mean of the differences has Student's t
+//! its change is a factor. The size of such a difference does not depend on which arm is the
+//! baseline, and the spread of the differences does not grow with the values. The mean of the differences has Student's t
 //! distribution under normal errors.
 //!
 //! With counterbalanced rounds (a random order in one round, the reverse order in the next) the

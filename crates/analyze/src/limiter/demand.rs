@@ -7,8 +7,8 @@ use workload::{Job, JobTarget, Pacing, Plan, Reconnect};
 use crate::checks::input::CheckInput;
 use crate::evidence::{Evidence, JobEvidence, LoadEvidence, Step};
 
-/// Minimum fraction of the time with a request in the database, for workers of a growing queue to
-/// count as busy. In the rest of the time the load generator takes the answer and sends the next
+/// Workers of a growing queue count as busy if they have a request in the database for at least this
+/// fraction of their time. In the rest of the time the load generator takes the answer and sends the next
 /// request.
 const BUSY: f64 = 0.5;
 

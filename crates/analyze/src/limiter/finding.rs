@@ -60,6 +60,8 @@ pub enum Inconclusive {
     FailingRequests,
     /// Some requests were never sent.
     UnsentRequests,
+    /// Requests piled up in a run whose target was unreachable at its end.
+    TargetLost,
     /// The window is too short for a trend of the backlog.
     ShortWindow,
     /// Time was simulated during the load.

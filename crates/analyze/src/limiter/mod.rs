@@ -144,6 +144,8 @@ impl LimiterInput<'_, '_> {
             Outcome::Saturating(Saturation::ClosedJob)
         } else if check_input.some_unsent() {
             Outcome::Inconclusive(Inconclusive::UnsentRequests)
+        } else if check_input.piles_up_at_lost_target() {
+            Outcome::Inconclusive(Inconclusive::TargetLost)
         } else if scheduled().any(|account| check_input.trend(account).is_none()) {
             Outcome::Inconclusive(Inconclusive::ShortWindow)
         } else {

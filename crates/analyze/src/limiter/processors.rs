@@ -123,7 +123,7 @@ impl LimiterInput<'_, '_> {
 
     /// Returns [`Component::Proxy`] in place of the component if a proxy accepts the target's
     /// connections.
-    fn proxy_or(&self, component: Component) -> Component {
+    pub(super) fn proxy_or(&self, component: Component) -> Component {
         if self.sees_proxy() { Component::Proxy } else { component }
     }
 

@@ -168,7 +168,7 @@ impl LimiterInput<'_, '_> {
             return None;
         }
         let component = match side {
-            MeasuredSide::Server => Component::DatabaseCpu,
+            MeasuredSide::Server => self.proxy_or(Component::DatabaseCpu),
             MeasuredSide::Generator => Component::GeneratorCpu,
         };
         let finding = LimiterFinding::Program(ProgramLimit::Starved { side, waited: lacked });

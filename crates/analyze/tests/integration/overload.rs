@@ -1,6 +1,7 @@
 //! Loads beyond the capacity, and loads that only seem to be beyond it.
 
 use analyze::finding::{Backlog, JobObstacle};
+use analyze::limiting::{Inconclusive, LimiterFinding};
 use analyze::{Evidence, Finding, Obstacle, Status, Step, Unit, summarize};
 use base::{Class, Code, Nanos, Seed, Stamp, Stream};
 use record::{Balance, Counts, EndKind, EventKind};
@@ -203,18 +204,22 @@ fn short_window_without_a_large_shortfall_is_not_judged() {
 
 #[test]
 fn shortfall_after_the_target_was_lost_is_not_an_overload() {
-    let evidence = Evidence { ended: Some(EndKind::TargetLost), ..answered_at(4, 0, PER_S / 2) };
-    assert_eq!(check_of(&evidence), Status::NotPossible);
+    let lost = |evidence| Evidence { ended: Some(EndKind::TargetLost), ..evidence };
+    let why = Finding::NotPossible(Obstacle::Jobs(JobObstacle::TargetLost));
+    let evidence = lost(answered_at(4, 0, PER_S / 2));
+    assert_eq!(check("backlog", &evidence).finding, why);
     let file = "duration = 3s\n[read]\nquery = select 1\nrate = 1000\nconcurrency = 2\n";
     let mut evidence = steady(file);
     turn_bad(&mut evidence, 0, 1, [0, 7, 0]);
-    evidence.ended = Some(EndKind::TargetLost);
-    let why = Obstacle::Jobs(JobObstacle::TargetLost);
-    assert_eq!(check("backlog", &evidence).finding, Finding::NotPossible(why.clone()));
+    assert_eq!(check("backlog", &lost(evidence)).finding, why);
     let mut evidence = steady(OPEN);
     answer_only(&mut evidence, 0, 0, PER_S * 9 / 10);
-    evidence.ended = Some(EndKind::TargetLost);
-    assert_eq!(check("backlog", &evidence).finding, Finding::NotPossible(why));
+    let evidence = lost(evidence);
+    assert_eq!(check("backlog", &evidence).finding, why);
+    let inconclusive = LimiterFinding::Inconclusive(Inconclusive::TargetLost);
+    assert_eq!(summarize(&evidence).limiter.finding, inconclusive);
+    // Without a backlog, the loss does not matter to this check.
+    assert_eq!(check_of(&lost(steady(OPEN))), Status::Pass);
 }
 
 /// Four seconds are too few for a slope, but enough to leave requests behind.

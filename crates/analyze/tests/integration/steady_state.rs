@@ -48,6 +48,8 @@ fn fewer_or_more_requests_than_the_schedule_says_are_noticed() {
     let limit = |more: &str| check("rate", &counted(&format!("{POISSON}{more}"), &[1_000])).limit;
     let closed = "[closed]\nquery = select 1\nconcurrency = 4\n";
     assert_eq!(limit(closed), limit(""));
+    let uniform = "[uniform]\nquery = select 1\nrate = 1000\narrival = uniform\n";
+    assert_eq!(limit(uniform), limit(""));
     let random = POISSON.split_once("[read]").unwrap().1;
     assert!(limit(&format!("[random]{random}")) > limit(""));
     let found = check("rate", &counted(OPEN, &[980]));

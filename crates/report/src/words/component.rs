@@ -91,7 +91,7 @@ pub(crate) fn relief(component: Component) -> Option<&'static str> {
              generator",
         ),
         Component::Cgroup => Some("a higher quota (cpu.max, or cpu.cfs_quota_us)"),
-        Component::Proxy => Some("more processes of the proxy, or no proxy"),
+        Component::Proxy => Some("more processes or processors for the proxy, or no proxy"),
     }
 }
 

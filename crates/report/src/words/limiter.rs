@@ -54,6 +54,9 @@ fn inconclusive(reason: Inconclusive) -> &'static str {
         Inconclusive::NoRequests => "there were no requests",
         Inconclusive::FailingRequests => "failing requests do not show the capacity of the target",
         Inconclusive::UnsentRequests => "some requests were never sent",
+        Inconclusive::TargetLost => {
+            "requests piled up, but the target was unreachable at the end of the run"
+        }
         Inconclusive::ShortWindow => {
             "the window is too short to tell whether requests arrive faster than they are answered"
         }

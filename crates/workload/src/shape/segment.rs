@@ -87,8 +87,8 @@ impl RateSegment {
 }
 
 /// Returns the time, in nanoseconds, until `arrivals` (in multiples of 10⁻¹⁸) are expected at a
-/// rate that begins with `from` and rises by `slope` per nanosecond. This is the root t of from·t +
-/// slope·t²/2 = arrivals, in the form that avoids cancellation.
+/// rate that begins with `from` and rises by `slope` per nanosecond. This is the root t of
+/// from·t + slope·t²/2 = arrivals, in the form that avoids cancellation.
 fn time_on_ramp(from: Level, slope: f64, arrivals: u128) -> f64 {
     let (a, arrivals) = (from.0 as f64, arrivals as f64);
     let root = (a * a + 2.0 * slope * arrivals).sqrt();
