@@ -156,9 +156,9 @@ impl Estimate {
     }
 
     /// Returns true if another estimate differs by more than chance explains. Both estimates must
-    /// have intervals. The estimates must differ by more than [`SEPARATION`] half-widths of the interval of
-    /// their difference, and by at least [`LEAST_DIFFERENCE`] of the larger one. Optimistic
-    /// intervals are widened by [`WIDENING`].
+    /// have intervals. The estimates must differ by more than [`SEPARATION`] half-widths of the
+    /// interval of their difference, and by at least [`LEAST_DIFFERENCE`] of the larger one.
+    /// Optimistic intervals are widened by [`WIDENING`].
     pub(crate) fn differs_from(&self, other: &Estimate) -> bool {
         let [less, more] = if self.value < other.value { [self, other] } else { [other, self] };
         let (Some(below), Some(above)) = (less.bounds, more.bounds) else { return false };

@@ -33,8 +33,8 @@ const FEWEST_PARTS_ON_SIDE: usize = 3;
 const FEWEST_REQUESTS: u64 = 30;
 
 /// Bounds for the largest t over all positions of a step, for 10 to 20 parts. If the numbers are
-/// independent and normal, the largest t exceeds its bound with a probability of 0.002. Found by 60,000
-/// simulations.
+/// independent and normal, the largest t exceeds its bound with a probability of 0.002. Found by
+/// 60,000 simulations.
 const SIGNIFICANT_T: [f64; 11] = [5.95, 5.62, 5.48, 5.28, 5.18, 5.03, 4.95, 4.87, 4.78, 4.74, 4.67];
 
 /// A change of the response time.

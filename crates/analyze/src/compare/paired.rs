@@ -3,8 +3,8 @@
 //! The two runs of a pair follow each other: slow drift of the machine is the same for both and
 //! cancels in their difference. A metric that is compared by ratio has differences of logarithms:
 //! its change is a factor. The size of such a difference does not depend on which arm is the
-//! baseline, and the spread of the differences does not grow with the values. The mean of the differences has Student's t
-//! distribution under normal errors.
+//! baseline, and the spread of the differences does not grow with the values. The mean of the
+//! differences has Student's t distribution under normal errors.
 //!
 //! With counterbalanced rounds (a random order in one round, the reverse order in the next) the
 //! effect of the order is fitted as well: each difference is the change plus or minus the effect of

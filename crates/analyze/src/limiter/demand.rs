@@ -7,9 +7,9 @@ use workload::{Job, JobTarget, Pacing, Plan, Reconnect};
 use crate::checks::input::CheckInput;
 use crate::evidence::{Evidence, JobEvidence, LoadEvidence, Step};
 
-/// Workers of a growing queue count as busy if they have a request in the database for at least this
-/// fraction of their time. In the rest of the time the load generator takes the answer and sends the next
-/// request.
+/// Workers of a growing queue count as busy if they have a request in the database for at least
+/// this fraction of their time. In the rest of the time the load generator takes the answer and
+/// sends the next request.
 const BUSY: f64 = 0.5;
 
 /// Clients with one request at a time, and their requests in the window.

@@ -109,9 +109,9 @@ impl MysqlConnection {
         Ok(counts)
     }
 
-    /// Waits until the user has at most as many other sessions as at the first reading. Further ones
-    /// may be ours, and the end of a session is a counted command. Returns false if the number stays
-    /// higher.
+    /// Waits until the user has at most as many other sessions as at the first reading. Further
+    /// ones may be ours, and the end of a session is a counted command. Returns false if the number
+    /// stays higher.
     async fn await_others(&mut self) -> Result<bool, String> {
         if !self.own_traffic().knows_other_sessions() {
             // Our own sessions that were closed just before must not be counted as those of other
