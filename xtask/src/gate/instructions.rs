@@ -4,6 +4,9 @@
 //! difference is the cost of the requests alone. A cost above the limit fails. A cost far below it
 //! fails too, because the limit would be too generous to detect the next regression. A case with
 //! another unit than a request, such as a whole run, states the number of units in its shorter run.
+//!
+//! Open loops in real time execute more instructions while other programs delay them. A cost above
+//! the limit is therefore counted again.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,6 +17,9 @@ const REQUESTS: u64 = 50_000;
 /// Largest fraction by which a case may be below its limit. Results of different compilers and C
 /// libraries differ by a few percent.
 const SLACK: f64 = 0.25;
+
+/// Maximum number of times that the cost of a case is counted.
+const TRIES: usize = 3;
 
 /// One line of `bench/gates.txt`.
 #[derive(Debug, PartialEq)]
@@ -32,10 +38,12 @@ pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {
     let mut complaints = Vec::new();
     let mut report = String::from("gate: instructions per request");
     for gate in parse(&text)? {
-        let count =
-            |requests| instructions(root, &gate.case, requests).map_err(|error| vec![error]);
-        let (few, many) = (count(gate.requests)?, count(2 * gate.requests)?);
-        let per_request = many.saturating_sub(few) / gate.requests;
+        let count = |requests| instructions(root, &gate.case, requests);
+        let per_request = smallest(gate.limit, || {
+            let (few, many) = (count(gate.requests)?, count(2 * gate.requests)?);
+            Ok(many.saturating_sub(few) / gate.requests)
+        });
+        let per_request = per_request.map_err(|error| vec![error])?;
         report.push_str(&format!("\n  {}: {per_request} (limit {})", gate.case, gate.limit));
         complaints.extend(judge(&gate, per_request));
     }
@@ -63,6 +71,18 @@ fn parse(text: &str) -> Result<Vec<Gate>, Vec<String>> {
             gate.ok_or_else(|| vec![format!("bench/gates.txt: `{line}` is not {form}")])
         })
         .collect()
+}
+
+/// Counts until a cost is within the limit, at most [`TRIES`] times. Returns the smallest cost.
+fn smallest(limit: u64, mut cost: impl FnMut() -> Result<u64, String>) -> Result<u64, String> {
+    let mut smallest = u64::MAX;
+    for _ in 0..TRIES {
+        smallest = smallest.min(cost()?);
+        if smallest <= limit {
+            break;
+        }
+    }
+    Ok(smallest)
 }
 
 /// Counts the instructions of one run of a case.
@@ -112,6 +132,18 @@ mod tests {
         assert_eq!(judge(&gate(1_000), 750), None);
         assert!(judge(&gate(1_000), 1_001).is_some_and(|text| text.contains("more than 1000")));
         assert!(judge(&gate(1_000), 749).is_some_and(|text| text.contains("lower the limit")));
+    }
+
+    #[test]
+    fn cost_above_the_limit_is_counted_again() {
+        let of = |costs: &[u64]| {
+            let mut costs = costs.iter().copied();
+            (smallest(1_000, || Ok(costs.next().unwrap())), costs.count())
+        };
+        assert_eq!(of(&[990, 900]), (Ok(990), 1));
+        assert_eq!(of(&[1_200, 1_000, 900]), (Ok(1_000), 1));
+        assert_eq!(of(&[1_200, 1_100, 1_300, 900]), (Ok(1_100), 1));
+        assert_eq!(smallest(1, || Err("no valgrind".to_owned())), Err("no valgrind".to_owned()));
     }
 
     #[test]
