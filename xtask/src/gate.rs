@@ -2,6 +2,7 @@
 //! of the machine. They run the release build of `bench`, and read the size of the release build of
 //! `assay`.
 
+mod attempts;
 mod instructions;
 mod memory;
 mod program;

@@ -11,6 +11,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use super::attempts::least;
+
 /// Number of requests of the shorter run, unless the case states another number.
 const REQUESTS: u64 = 50_000;
 
@@ -19,7 +21,7 @@ const REQUESTS: u64 = 50_000;
 const SLACK: f64 = 0.25;
 
 /// Maximum number of times that the cost of a case is counted.
-const TRIES: usize = 3;
+const ATTEMPTS: u32 = 3;
 
 /// One line of `bench/gates.txt`.
 #[derive(Debug, PartialEq)]
@@ -39,7 +41,7 @@ pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {
     let mut report = String::from("gate: instructions per request");
     for gate in parse(&text)? {
         let count = |requests| instructions(root, &gate.case, requests);
-        let per_request = smallest(gate.limit, || {
+        let per_request = least(ATTEMPTS, gate.limit, || {
             let (few, many) = (count(gate.requests)?, count(2 * gate.requests)?);
             Ok(many.saturating_sub(few) / gate.requests)
         });
@@ -71,18 +73,6 @@ fn parse(text: &str) -> Result<Vec<Gate>, Vec<String>> {
             gate.ok_or_else(|| vec![format!("bench/gates.txt: `{line}` is not {form}")])
         })
         .collect()
-}
-
-/// Counts until a cost is within the limit, at most [`TRIES`] times. Returns the smallest cost.
-fn smallest(limit: u64, mut cost: impl FnMut() -> Result<u64, String>) -> Result<u64, String> {
-    let mut smallest = u64::MAX;
-    for _ in 0..TRIES {
-        smallest = smallest.min(cost()?);
-        if smallest <= limit {
-            break;
-        }
-    }
-    Ok(smallest)
 }
 
 /// Counts the instructions of one run of a case.
@@ -132,18 +122,6 @@ mod tests {
         assert_eq!(judge(&gate(1_000), 750), None);
         assert!(judge(&gate(1_000), 1_001).is_some_and(|text| text.contains("more than 1000")));
         assert!(judge(&gate(1_000), 749).is_some_and(|text| text.contains("lower the limit")));
-    }
-
-    #[test]
-    fn cost_above_the_limit_is_counted_again() {
-        let of = |costs: &[u64]| {
-            let mut costs = costs.iter().copied();
-            (smallest(1_000, || Ok(costs.next().unwrap())), costs.count())
-        };
-        assert_eq!(of(&[990, 900]), (Ok(990), 1));
-        assert_eq!(of(&[1_200, 1_000, 900]), (Ok(1_000), 1));
-        assert_eq!(of(&[1_200, 1_100, 1_300, 900]), (Ok(1_100), 1));
-        assert_eq!(smallest(1, || Err("no valgrind".to_owned())), Err("no valgrind".to_owned()));
     }
 
     #[test]

@@ -5,6 +5,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use super::attempts::least;
+
 /// Numbers of virtual requests in the two runs whose memory is compared.
 const FEW: u64 = 1_000_000;
 const MANY: u64 = 10_000_000;
@@ -62,21 +64,10 @@ fn measure(root: &Path) -> Result<MemoryUse, String> {
     let input = output_of(root, &["input"])?;
     let factor = input.trim().parse().map_err(|_| format!("bench input said `{input}`"))?;
     let (few, few_lines) = (after("memory", FEW)?, after("replay", FEW_LINES)?);
-    let many = least(few + GROWTH, || after("memory", MANY))?;
-    let many_lines = least(few_lines + GROWTH_OF_A_REPLAY, || after("replay", MANY_LINES))?;
+    let many = least(ATTEMPTS, few + GROWTH, || after("memory", MANY))?;
+    let many_lines =
+        least(ATTEMPTS, few_lines + GROWTH_OF_A_REPLAY, || after("replay", MANY_LINES))?;
     Ok(MemoryUse { few, many, few_lines, many_lines, factor })
-}
-
-/// Measures until a value is within the limit, at most [`ATTEMPTS`] times, and returns the least.
-fn least(limit: u64, mut measure: impl FnMut() -> Result<u64, String>) -> Result<u64, String> {
-    let mut least = measure()?;
-    for _ in 1..ATTEMPTS {
-        if least <= limit {
-            break;
-        }
-        least = least.min(measure()?);
-    }
-    Ok(least)
 }
 
 fn output_of(root: &Path, arguments: &[&str]) -> Result<String, String> {
@@ -113,18 +104,6 @@ fn judge(measured: &MemoryUse) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn memory_is_measured_again_only_while_it_is_above_the_limit() {
-        let measure = |values: &[u64]| {
-            let mut values = values.iter().copied();
-            let found = least(10, || values.next().ok_or_else(|| "no value".to_owned()));
-            (found, values.count())
-        };
-        assert_eq!(measure(&[12, 10, 9]), (Ok(10), 1));
-        assert_eq!(measure(&[15, 14, 11, 13, 12, 17, 11, 12, 13, 18, 9]), (Ok(11), 1));
-        assert_eq!(measure(&[12]), (Err("no value".to_owned()), 0));
-    }
 
     #[test]
     fn memory_that_grows_is_noticed() {
