@@ -13,7 +13,7 @@ use crate::seeds;
 /// Records of the first version, which earlier versions of Assay wrote.
 const RELEASED: [&str; 4] = ["postgres", "hosts", "mix", "sqlite"];
 
-/// Most changes of one record. More of them rarely give a record that is still read far.
+/// Maximum number of changes of one record. After more changes, a reader rarely gets far into it.
 const MOST_CHANGES: usize = 6;
 
 /// Integers that arithmetic may not survive.
@@ -79,7 +79,7 @@ pub(crate) fn change(data: &[u8], path: &Path) -> bool {
             let unsealed = "delete from meta where key like 'ended%'";
             database.execute_batch(unsealed).expect("a table of metadata");
         }
-        // A sum of changed values may exceed the integers of SQLite. The record is then not sealed.
+        // A sum of changed values may exceed the integers of SQLite. The seal then does not fit.
         _ => template.seal(&database).unwrap_or_default(),
     }
     database.execute_batch("commit").expect("the changes are kept");
@@ -87,7 +87,7 @@ pub(crate) fn change(data: &[u8], path: &Path) -> bool {
 }
 
 impl Table {
-    /// Makes one change of a column in a row, or of the row.
+    /// Changes a column in one row or in all rows, deletes a row, or inserts a changed copy of one.
     fn change(&self, database: &Connection, column: &str, row: u8, kind: u8, rest: &mut &[u8]) {
         let Table { name, columns, key } = self;
         let column_name = format!("\"{column}\"");

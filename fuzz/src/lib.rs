@@ -49,7 +49,7 @@ fn mutate(original: &[u8], corpus: &[Vec<u8>], number: u64) -> Vec<u8> {
     data
 }
 
-/// Longest piece that one mutation moves, in bytes.
+/// Length in bytes that the piece moved by one mutation stays below.
 const PIECE: u64 = 64;
 
 fn mutate_once(data: &mut Vec<u8>, corpus: &[Vec<u8>], draw: &mut Draw) {

@@ -56,8 +56,8 @@ fn read_in_pieces(
         ReplyKind::Rows,
     ];
     let mut replies = Replies::new(agreed(bits));
-    // The number after the last kind stands for no command. With it there may be a single command,
-    // and only the last command can request a file.
+    // The number after the last kind stands for no command. Thus there may be a single command,
+    // which can request a file: only the last command can.
     for kind in kinds.iter().filter_map(|kind| all.get(usize::from(*kind) % (all.len() + 1))) {
         replies.expect(*kind, 1).expect("few commands");
     }

@@ -27,7 +27,7 @@ pub fn backend(data: &[u8]) {
     }
 }
 
-/// Calls every accessor of a message.
+/// Calls the accessors of a message that interpret its bytes.
 fn explain(message: &Reply<'_>) {
     match message {
         Reply::CommandComplete(tag) => drop((tag.rows(), tag.command().len(), tag.text())),
@@ -66,7 +66,8 @@ fn messages(mut rest: &[u8]) {
     }
 }
 
-/// Reads the replies of a server as a whole, and in pieces whose size the bytes select.
+/// Reads the replies of a server as a whole, byte by byte, and in pieces whose size the first byte
+/// selects.
 ///
 /// # Panics
 /// Panics if the results differ.
@@ -167,8 +168,8 @@ pub fn startup(data: &[u8]) {
     }
 }
 
-/// Encodes a text as a value of each type. A template must produce a Bind message that can be
-/// decoded, and a row for COPY must give the text back.
+/// Encodes a text and a number as values of each type. A template must produce a Bind message that
+/// can be decoded, and a row for COPY must give the text back.
 ///
 /// # Panics
 /// Panics if one of them fails.
@@ -207,7 +208,8 @@ pub fn values(data: &[u8]) {
     assert_eq!(fields, [Some(text.into_owned().into_bytes()), None]);
 }
 
-/// Returns the first eight bytes as a number: real if the length is odd, else an integer.
+/// Returns the first eight bytes as a number: real if the length is odd, else an integer. Fewer
+/// bytes give their count.
 fn number(data: &[u8]) -> Value<'static> {
     match data.first_chunk::<8>() {
         Some(bytes) if data.len() % 2 == 1 => Value::Real(f64::from_le_bytes(*bytes)),

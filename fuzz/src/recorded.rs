@@ -11,8 +11,8 @@ use workload::question::Outline;
 
 use crate::cells;
 
-/// Opens a record file, summarizes, reports and exports it. Does the same for the comparison and
-/// each of the runs if it is the record of an experiment.
+/// Opens a record file, summarizes, reports and exports it. If it is the record of an experiment,
+/// compares its arms, and does the same with each of its runs.
 ///
 /// # Panics
 /// Panics if the bytes cannot be written to a temporary file.
@@ -43,8 +43,8 @@ fn read_every_way(path: &Path) {
     std::fs::remove_file(path).expect("the scratch file is ours");
 }
 
-/// Produces every report and export of a record. Its first reading does not wait for the checks of
-/// the record, and must therefore stand any damage.
+/// Produces every report and export of a record. The first reading of the record does not wait for
+/// its checks, and must therefore cope with any damage.
 fn answer(path: &Path) -> Result<(), RecordError> {
     let (archive, evidence) = archive::open_and_read(path, None, lab::evidence)?;
     answer_run(&archive, evidence)

@@ -56,8 +56,8 @@ pub fn questions() -> Vec<Vec<u8>> {
     FILES.iter().map(|file| [file, WORKLOAD].join("\0").into_bytes()).collect()
 }
 
-/// Returns a change of the second column of each table of each record, for the target of changed
-/// values.
+/// Returns inputs of the target `cells`: a change of the second column of each table, for each
+/// record and each state of its seal.
 pub fn changes() -> Vec<Vec<u8>> {
     let of_record = |selection: u8| (0..30).map(move |table| vec![selection, table, 1, 0, 5, 0]);
     (0..3 * CHANGED_RECORDS).flat_map(of_record).collect()

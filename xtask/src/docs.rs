@@ -75,7 +75,7 @@ fn metrics() -> String {
     table + "\n"
 }
 
-/// Returns, as a table, the statistics that are judged.
+/// Returns, as a table, the statistics that checks or limiters use.
 fn statistics() -> String {
     let mut table =
         String::from("\n| metric of `statistics` | unit | value |\n| --- | --- | --- |\n");

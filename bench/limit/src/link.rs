@@ -112,8 +112,9 @@ pub(crate) trait Transport {
     /// Sends a whole request, which must fit into the socket's buffer.
     fn send(&mut self, request: &[u8]) -> io::Result<()>;
 
-    /// Reads available bytes, at most as many as fit into `buffer`, and with TLS at most about one
-    /// record. A later call reads further bytes. Returns their number, 0 if there are none yet.
+    /// Reads available bytes and returns their number, 0 if there are none yet. Reads at most as
+    /// many as fit into `buffer`, and with TLS at most about one record; a later call reads the
+    /// others.
     ///
     /// # Errors
     /// Fails with `UnexpectedEof` if the server has closed the connection.

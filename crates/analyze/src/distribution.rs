@@ -3,8 +3,8 @@
 use hdrhistogram::Histogram;
 use record::{BucketCount, bucket_counts};
 
-/// A distribution of times in nanoseconds. Quantiles come from the merged histogram of the window,
-/// never from averages of quantiles.
+/// A distribution of times in nanoseconds. Quantiles come from a merged histogram, never from
+/// averages of quantiles.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Distribution {
     /// Number of measured times. The other numbers are meaningless if this is 0.
@@ -48,8 +48,8 @@ impl Distribution {
     }
 
     /// Summarizes times by bucket, from the shortest. The numbers equal those of a histogram of
-    /// these times, but are computed in one pass: the functions of a histogram go through all of
-    /// its buckets for each number.
+    /// these times, but are computed from the given buckets alone: the functions of a histogram go
+    /// through all of its buckets for each number.
     pub fn of_times(times: &[BucketCount]) -> Distribution {
         let Some(last) = times.last() else { return Distribution::default() };
         let count: u64 = times.iter().map(|it| it.count).sum();

@@ -74,7 +74,7 @@ pub struct JobEvidence {
     pub estimates: Responses,
     /// Response times of each probe: consecutive parts of the window.
     pub probes: Vec<(Range<usize>, Distribution)>,
-    /// Response times in at most [`ROWS`] parts of a few probes each, from their merged histograms.
+    /// Response times in at most [`ROWS`] parts of one or more probes each, from merged histograms.
     pub course: Vec<(Range<usize>, Distribution)>,
     /// Response times in parts of equal length, as many as [`Steps::parts`] returns, to find
     /// changes of a steady state.

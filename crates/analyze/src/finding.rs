@@ -253,9 +253,9 @@ pub struct Lag {
 /// Part of the requests: those with the largest send lag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LatePart {
-    /// One of a hundred.
+    /// One in a hundred.
     Hundredth,
-    /// One of two.
+    /// One in two.
     Half,
 }
 
@@ -552,7 +552,7 @@ pub enum Connections {
 pub enum Files {
     /// Every file was read and written.
     Whole,
-    /// A file was a pipe, and the last line of data in it may be incomplete.
+    /// A file was a pipe that ended within a line or within a request.
     CutOff {
         /// Text of the event.
         text: String,

@@ -21,10 +21,10 @@ pub struct JobSummary {
     pub name: String,
     /// Name of its model.
     pub model: &'static str,
-    /// Name of its arrival process; `None` for a closed job.
+    /// Name of its arrival process; `None` for closed jobs, replays and recorded instants.
     pub arrival: Option<&'static str>,
-    /// Requests per second that its schedule offers, the average over the window; `None` for a
-    /// closed job.
+    /// Requests per second that its schedule offers, the average over the window; `None` without a
+    /// schedule, as for closed jobs and replays.
     pub offered_per_s: Option<f64>,
     /// Counts by intended start in the window.
     pub counts: Counts,
@@ -48,7 +48,7 @@ pub struct JobSummary {
     pub send_lag: Distribution,
     /// Error times of errors other than timeouts.
     pub error: Distribution,
-    /// Statements of the job, if it has more than one.
+    /// Statements of the job; empty if a request is one statement that is sent once.
     pub statements: Vec<StatementSummary>,
     /// Servers of the job, if its target has several.
     pub nodes: Vec<NodeSummary>,

@@ -1,7 +1,7 @@
 //! Analysis of a run: validity, limiter and numbers.
 //!
-//! All functions are pure functions of the [`Evidence`] in a record: no clock, no file, no network.
-//! The same record gives the same [`Summary`] today and in ten years.
+//! All functions are pure: they use no clock, no file and no network. The [`Evidence`] of a record
+//! gives the same [`Summary`] today and in ten years.
 //!
 //! A [`Check`] judges one aspect of the measurement's credibility; all of them together are the
 //! [`Verdict`]. A number is given with the facts needed to believe it, or withheld. [`doctor`]

@@ -13,8 +13,8 @@ pub struct Observed {
     /// Name of the metric within the component.
     pub metric: String,
     /// Readings in order: time since time zero, and value. Beyond two hours, a reading summarizes
-    /// all samples since the previous reading: the reading is their mean or, for a counter, the
-    /// last value.
+    /// all samples since the previous reading: the reading is their mean, for a counter the last
+    /// value, and for stalls the longest.
     pub points: Vec<(Nanos, f64)>,
     /// Extremes of the samples that a reading summarizes, in order; a reading whose samples are
     /// equal has none.

@@ -72,10 +72,10 @@ pub enum JobObstacle {
     FewRequests {
         /// Minimum number of requests in a part.
         requests: u64,
-        /// Number of parts.
+        /// Minimum number of parts.
         parts: usize,
     },
-    /// No closed job has clients whose only pauses are of a known length.
+    /// No closed job has clients that are always busy or in a pause of known length.
     NoBusyClients,
     /// No job has an expected number of rows.
     NoExpectedRows,

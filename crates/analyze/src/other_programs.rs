@@ -25,7 +25,8 @@ pub struct OtherPrograms {
     pub used: f64,
     /// Processors of the host.
     pub processors: f64,
-    /// Programs that used at least a hundredth of a processor, by their use in descending order.
+    /// Observed programs that used at least a hundredth of a processor, by their use in descending
+    /// order.
     pub programs: Vec<OtherProgram>,
 }
 

@@ -61,9 +61,9 @@ impl Evidence {
         (is_limit(event) || lacks_lost()).then_some(event)
     }
 
-    /// Returns the number of open connections of a job at the end of each step of the window in
-    /// which it has requests to send. The last step of the job is left out, because the job closes
-    /// its connections in it.
+    /// Returns the steps of the window until the job ends, each with the largest number of open
+    /// connections of the job at the end of an interval. The last step of the job is left out,
+    /// because the job closes its connections in it.
     pub(crate) fn open_connections(
         &self,
         account: AccountId,

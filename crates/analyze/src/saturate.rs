@@ -21,7 +21,7 @@ pub struct SaturationStep {
     /// Share of its processors that the component of the condition used; `None` if it was not
     /// observed, or if the condition is a gain of throughput.
     pub cpu: Option<f64>,
-    /// True if the load exceeds the capacity: the backlog of the job grew.
+    /// True if the load of the job exceeds the capacity.
     pub exceeds_capacity: bool,
     /// True if the load generator or the machine made the run INVALID.
     pub is_instrument_invalid: bool,
@@ -52,7 +52,7 @@ pub enum SaturationKind {
     Overloaded,
     /// The smallest load already exceeds the capacity.
     AllOverloaded,
-    /// The largest load does not meet the condition: only a larger load would.
+    /// The largest load does not meet the condition: only a larger load could.
     NotReached,
 }
 

@@ -11,11 +11,11 @@ pub struct ServerCounters {
     pub refused: Option<String>,
     /// Counters, read before the connections of the jobs were opened and after they were closed.
     pub counts: Vec<Observed>,
-    /// Answers by job, in the plan's order.
+    /// Answers by job and part, in the plan's order.
     pub jobs: Vec<JobAnswers>,
 }
 
-/// Answers that a job received.
+/// Answers that a job or part received.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JobAnswers {
     /// Outcomes of its requests.

@@ -24,9 +24,9 @@ pub(crate) struct JobMeasurements<'a> {
     pub(crate) job: &'a JobEvidence,
     pub(crate) counts: &'a Counts,
     pub(crate) throughput_per_s: Option<f64>,
-    /// True if response times are withheld because the backlog grew. Service times are not
-    /// withheld: they show the speed of the database independently of the number of waiting
-    /// requests.
+    /// True if response times are withheld because the offered load exceeds the capacity. Service
+    /// times are not withheld: they show the speed of the database independently of the number of
+    /// waiting requests.
     pub(crate) withheld: bool,
 }
 

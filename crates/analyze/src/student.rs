@@ -113,7 +113,7 @@ fn beta_fraction(x: f64, a: f64, b: f64) -> f64 {
 }
 
 /// Returns the logarithm of the gamma function for a positive argument, by Stirling's series (the
-/// same handbook, 6.1.41), which is exact to a double's precision above 10.
+/// same handbook, 6.1.41). Four of its terms have an error below 10⁻¹² for arguments above 10.
 fn ln_gamma(x: f64) -> f64 {
     let (mut x, mut product) = (x, 1.0);
     while x < 10.0 {

@@ -30,7 +30,7 @@ impl Route {
         }
     }
 
-    /// Returns true if the route leads to a database, so a request may take longer than the route.
+    /// Returns true if the route leads to a database, whose own time adds to the route's overhead.
     pub(crate) fn has_database(self) -> bool {
         match self {
             Route::Null => false,

@@ -168,10 +168,12 @@ impl ExperimentWriter {
     /// Opens the record of an interrupted experiment to continue it, and returns its content.
     ///
     /// # Errors
-    /// As for [`ExperimentContent::read`], or the file cannot be written, or another process
-    /// continues the experiment.
+    /// As for [`ExperimentContent::read`], or another process continues the experiment, or a table
+    /// that the record lacks cannot be added. A read-only record that lacks no table is opened
+    /// without an error, and the first write fails.
     pub fn resume(path: &Path) -> Result<(ExperimentWriter, ExperimentContent), RecordError> {
-        // A file that cannot be opened is not locked; reading it then returns the error.
+        // A file that cannot be opened for writing is not locked. The error comes from reading it
+        // or, if it can be read, from the first write.
         let _lock = lock(path)?;
         // Reading rolls back the open transaction of a killed writer.
         let content = ExperimentContent::read(path)?;

@@ -1,9 +1,8 @@
 //! The rows of observations, during a run and during the loads before it.
 //!
-//! Every sample of the first two hours has a row. Later samples are merged by periods, the bins
-//! ([`Thinning`]), and written when their bin has ended. This bounds the memory of a long run and,
-//! if the run has a planned end, its number of rows. A killed run lacks the samples of the bins
-//! that were open.
+//! Every sample of the first two hours has a row. Later samples are merged in bins ([`Thinning`]),
+//! and written when their bin has ended. This bounds the memory of a long run and, if the run has a
+//! planned end, its number of rows. A killed run lacks the samples of the bins that were open.
 
 use std::collections::BTreeMap;
 

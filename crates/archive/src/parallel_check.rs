@@ -1,8 +1,8 @@
 //! Reading of a record while another thread checks it.
 //!
 //! The checks of a long record take a third of the time of its reading, and concern the whole file.
-//! The content is used only if the checks pass. The sums in the seal are compared with the sums of
-//! the rows that were read, so no row is read for the check alone.
+//! The content is used only if the checks pass. If the rows of `interval` were read for all
+//! accounts, their sums are compared with the sums in the seal, and the rows are not read again.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -63,8 +63,8 @@ pub struct IntervalCounts {
     pub counts: Counts,
     /// Counters by end.
     pub ends: EndCounts,
-    /// Requests in flight, waiting requests and connections at the end of the interval; `None` if a
-    /// lane did not report them.
+    /// Requests in flight, waiting requests and connections at the end of the interval. `None` for
+    /// a job at one server, or if a lane did not report them.
     pub gauge: Option<Gauge>,
 }
 
@@ -129,9 +129,9 @@ pub struct LoadReport {
 pub struct LoadPoint {
     /// Instant, since the beginning of the load.
     pub at: Nanos,
-    /// Rows so far.
+    /// Rows committed so far.
     pub rows: u64,
-    /// Bytes of values so far.
+    /// Bytes in which these rows were sent.
     pub bytes: u64,
     /// Processor time of the load generator, user and system, since its process began; `None` in
     /// virtual time.
@@ -409,7 +409,7 @@ impl Archive {
         statements.map(StatementId).map(answers).collect::<Result<_, _>>().map(Some)
     }
 
-    /// Returns the result of the op-log; `None` if there was none.
+    /// Returns the result of the op-log; `None` if there was none, or if the run was killed.
     ///
     /// # Errors
     /// As for [`Archive::intervals`].

@@ -210,8 +210,8 @@ pub fn without_passwords(text: &str) -> String {
     mask(text, &passwords_in(text))
 }
 
-/// Replaces each byte of every password in a text with an asterisk: of those that
-/// [`without_passwords`] finds, and of those in settings such as `password=…`. The placeholders of
+/// Replaces each byte of every password in a text with an asterisk. The passwords are those that
+/// [`without_passwords`] finds, and those in settings such as `password=…`. The placeholders of
 /// messages stay.
 pub fn without_any_password(text: &str) -> String {
     let settings = password_settings_in(text).into_iter().map(|found| in_message(text, found));

@@ -93,7 +93,8 @@ impl Code {
     /// The code of a request that returned or changed an unexpected number of rows.
     pub const ROWS: Code = Code::literal("rows");
 
-    /// The code of a request that returned more rows than a results file accepts per request.
+    /// The code of a request whose returned rows take more memory than `query-results-file` allows
+    /// for one request or for the run.
     pub const RESULTS: Code = Code::literal("results");
 
     /// Makes a code from a text, cut at a character boundary if it is too long.

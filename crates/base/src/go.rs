@@ -2,11 +2,11 @@
 
 use crate::units::{Decimal, UnitError};
 
-/// Parses a number as Go's `ParseFloat` does, exactly: `+5`, `1e3`, `1_000.5`, `0x1.8p-2`.
+/// Parses a number in the syntax of Go's `ParseFloat`: `+5`, `1e3`, `1_000.5`, `0x1.8p-2`.
 ///
 /// # Errors
-/// Not a number by Go's syntax, infinity or not-a-number, a negative number, or more digits than a
-/// [`Decimal`] holds.
+/// Not a number by Go's syntax, infinity or not-a-number, a negative number, or a number that a
+/// [`Decimal`] cannot hold.
 pub fn parse_float(text: &str) -> Result<Decimal, UnitError> {
     let Some(negative) = text.strip_prefix('-') else {
         return parse_unsigned(text.strip_prefix('+').unwrap_or(text));

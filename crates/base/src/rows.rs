@@ -154,10 +154,11 @@ pub struct RowMark {
     rows: u64,
 }
 
-/// Memory that an empty buffer keeps for the next rows while the shared memory is ample, in bytes.
+/// Maximum memory that an empty buffer keeps for the next rows while the shared memory is ample, in
+/// bytes.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// Memory that a buffer takes for its first value, in bytes.
+/// Minimum memory that a buffer takes for its first value, in bytes.
 const FIRST_CAPACITY: usize = 64;
 
 /// Length, in bytes, up to which an arriving row is not counted: the buffer of a connection has

@@ -21,8 +21,8 @@ pub fn begins_comment(text: &str) -> bool {
     ["/*", "--", "#"].iter().any(|beginning| text.starts_with(beginning))
 }
 
-/// Returns a text without the white space and the comments at its beginning, with the marks of all
-/// dialects. Comments do not nest, and MySQL's `/*! … */` counts as a comment. A comment that does
+/// Returns a text without the white space and the comments at its beginning, in the syntax of any
+/// dialect. Comments do not nest, and MySQL's `/*! … */` counts as a comment. A comment that does
 /// not end extends to the end of the text.
 pub fn after_comments(text: &str) -> &str {
     let mut rest = text.trim_start();

@@ -149,8 +149,8 @@ pub enum TargetError {
     Endpoint(&'static str),
     /// A port number of at most five digits outside the range from 1 to 65535.
     Port(String),
-    /// A port that is no such number. It may be the password of a URL without a host:
-    /// `postgres://ann:hunter2`.
+    /// A port that is not a number of at most five digits. It may be the password of a URL without
+    /// a host: `postgres://ann:hunter2`.
     PortIsNoNumber,
     /// A part of the URL with a `%` that is not followed by two hexadecimal digits, or that does
     /// not decode to UTF-8. The text of a password is not included.
@@ -457,7 +457,7 @@ fn options(kind: TargetKind, query: &str) -> Result<Vec<(String, String)>, Targe
         if options.iter().any(|(known, _)| *known == name) {
             return Err(TargetError::OptionRepeated(name));
         }
-        // Options of a simulated server are fractions, and `2%` is a likely slip.
+        // Some options of a simulated server are fractions, and `2%` is a likely slip.
         if kind == TargetKind::Sim && fraction_of_percentage(value).is_some() {
             return Err(TargetError::Percentage { option: name, value: value.to_owned() });
         }

@@ -1,9 +1,9 @@
 //! Published bundles as archives: a folder is packed into one file, from which the record can be
 //! taken out.
 //!
-//! An archive is a compressed tar file (POSIX 1003.1-1988, `ustar`) whose bytes depend on the
-//! content of its files alone. An archive to be opened may come from an untrusted source: a single
-//! file is taken out of it, by its name and under a limit, and no link is followed.
+//! An archive is a compressed tar file (POSIX 1003.1-1988, `ustar`) whose bytes depend only on the
+//! names and the content of its files. An archive to be opened may come from an untrusted source: a
+//! single file is taken out of it, by its name and under a limit, and no link is followed.
 
 use std::env;
 use std::ffi::OsString;
@@ -130,8 +130,8 @@ pub(crate) struct ExtractedRecord {
 /// Takes the record out of an archive, and reads the archive to its end, to check the whole of it.
 ///
 /// # Errors
-/// The archive is damaged or too large, or does not hold exactly one record; or the record cannot
-/// be written.
+/// The archive is damaged or too large, or does not hold exactly one record; or the record or its
+/// temporary folder cannot be written.
 pub(crate) fn unpack(path: &Path) -> Result<ExtractedRecord, Complaint> {
     let parent = folder_of_large_files(env::var_os("TMPDIR"));
     let folder = TemporaryFolder::new(&parent, "assay-bundle").map_err(|error| {
@@ -148,8 +148,8 @@ pub(crate) fn unpack(path: &Path) -> Result<ExtractedRecord, Complaint> {
     }
 }
 
-/// Returns the folder of unpacked records: `TMPDIR`, or else a folder that is hardly ever in
-/// memory.
+/// Returns the folder of unpacked records: `TMPDIR`, or else `/var/tmp`, which is hardly ever in
+/// memory. If there is no such folder, returns `/tmp`.
 fn folder_of_large_files(set: Option<OsString>) -> PathBuf {
     match set {
         Some(folder) => PathBuf::from(folder),

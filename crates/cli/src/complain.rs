@@ -142,7 +142,7 @@ pub(crate) fn print_usage(mut error: clap::Error) -> ExitCode {
     Exit::Success.into()
 }
 
-/// Returns the text of an error that quotes an argument with terminal control characters.
+/// Returns the text of an error that may quote an argument with terminal control characters.
 ///
 /// Clap does not escape the argument. The text therefore has no colours, and its lines are
 /// indented, because one of them may come from the argument.
@@ -151,7 +151,7 @@ fn printable_usage(error: &clap::Error) -> String {
 }
 
 /// Points out the commands that have the option which this command lacks. Clap's own suggestion, to
-/// pass the option as a file name, helps less.
+/// pass the option as a file name, helps less. A hidden option that clap suggests is removed.
 fn point_to_other_commands(error: &mut clap::Error) {
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return };
     if error.kind() != ErrorKind::UnknownArgument || !option.starts_with('-') {

@@ -14,13 +14,15 @@ pub(crate) enum Exit {
     /// Success.
     Success,
     /// A threshold was missed, no value of a capacity search met its conditions, a limit of
-    /// `--fail-on` was exceeded, or a repetition contradicted the first answer.
+    /// `--fail-on` was exceeded, a metric changed within the values of `--fail-within`, or a
+    /// repetition contradicted the first answer.
     Missed,
     /// An error in usage, file or statement, before anything was measured. In an experiment, also
     /// an error of a program or a statement before or after a run.
     Usage,
     /// The answer is INVALID, SUSPECT with `--strict`, or incomplete; for example, a declared
     /// metric could not be compared, the plan in the record cannot be read, or the record was lost.
+    /// Also a self-test that did not pass.
     Invalid,
     /// The target was unreachable at the start, or from some point to the end, or it did not answer
     /// a statement or a load in time.

@@ -154,8 +154,8 @@ const POSTGRES: &[Parameter] = &[
 /// dbbench; for other targets, the parameters are returned unchanged.
 ///
 /// # Errors
-/// A parameter or value has no counterpart; the message says which option to write, and repeats no
-/// value.
+/// A parameter or value has no counterpart. The message gives the reason or a remedy; it repeats
+/// only values that it knows, because any other value may be a secret.
 pub(crate) fn translate(
     kind: TargetKind,
     mut given: Vec<(String, String)>,

@@ -1,9 +1,9 @@
 //! The flag grammar of Go programs.
 //!
-//! `-x` and `--x` mean the same. A flag takes its value as `-x=v` or `-x v`; a switch takes one
-//! only as `-x=false`. The first word that is not a flag ends the flags, as `--` does. If a flag is
-//! given several times, its last value applies. No message repeats a value, because it may be a
-//! password.
+//! `-x` and `--x` mean the same. A flag takes its value as `-x=v` or `-x v`; a switch takes a value
+//! only after `=`, as in `-x=false`. The first word that is not a flag ends the flags, and so does
+//! `--`. If a flag is given several times, its last value applies. No message repeats a value,
+//! because it may be a password.
 
 use std::ffi::{OsStr, OsString};
 

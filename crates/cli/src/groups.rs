@@ -140,8 +140,9 @@ impl Groups {
     /// Reads the groups of arguments.
     ///
     /// # Errors
-    /// A file that is not a readable record; the record of a capacity search or a sweep; an unknown
-    /// arm, or one without a run that counts; a run that is named twice.
+    /// A file that is not a readable record; the record of a capacity search, a sweep or an
+    /// observation; a glob that matches the record of an experiment; an unknown arm, or one without
+    /// a run that counts; a run that is named twice.
     pub(crate) fn read(arguments: &[String]) -> Result<Groups, Complaint> {
         let named = arguments.iter().map(|text| Ok((text.clone(), RecordName::parse(text)?)));
         Groups::read_named(named.collect::<Result<Vec<(String, RecordName)>, Complaint>>()?)

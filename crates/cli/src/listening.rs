@@ -71,7 +71,8 @@ impl ServedPages {
 /// Listens at an address, and warns if other machines can reach it.
 ///
 /// # Errors
-/// The address is in use, not of this machine, or not known; or the kernel gives no random token.
+/// The address is in use, not of this machine, not known, or needs more rights; or the kernel gives
+/// no random token.
 pub(crate) fn bind(listen: &ListenAddress, served: ServedPages) -> Result<Server, Complaint> {
     let token = (served != ServedPages::Metrics).then(Token::random).transpose();
     let token = token.map_err(|error| {

@@ -32,10 +32,12 @@ pub(crate) struct ReadPurpose<'a> {
 }
 
 /// Reads, parses and checks a workload file and its target, and prints warnings. The commands on
-/// workload files begin with this function, so they all report the same errors of a file and a URL.
+/// workload files begin with this function or [`read_any`], so they all report the same errors of a
+/// file and a URL.
 ///
 /// # Errors
-/// The file cannot be read, is not a text, or asks for something impossible.
+/// The file cannot be read, is not a text, has an error, or asks for something that is impossible
+/// or not permitted; or the URL is invalid.
 pub(crate) fn read(args: &FileArgs, reading: ReadPurpose<'_>) -> Result<WorkloadFile, Complaint> {
     warn_of_password(args.url.as_ref());
     let (source, path, overrides) = read_source(args)?;

@@ -28,7 +28,7 @@ impl RecordFile {
     /// read yet.
     ///
     /// # Errors
-    /// A bundle is damaged or too large, or does not hold exactly one record.
+    /// A bundle is damaged or too large, does not hold exactly one record, or cannot be unpacked.
     pub(crate) fn open(argument: &Path) -> Result<RecordFile, Complaint> {
         let unpacked =
             archive::is_compressed(argument).then(|| bundle::unpack(argument)).transpose()?;

@@ -114,11 +114,12 @@ pub(crate) enum SkipReason {
     Damaged,
     /// The record was written by a later version.
     Newer,
-    /// The record cannot be read.
+    /// The record or subfolder cannot be read, or the path is not followed, as for a link.
     Unreadable,
     /// The run or the experiment did not reach its end.
     Unfinished,
-    /// Nothing was measured: an observation, or a load of tables.
+    /// There are no figures of jobs: an observation, a load of tables, or an experiment without a
+    /// run that counts or a result.
     NoWorkload,
     /// The record has the same run or experiment as another file.
     Copy,
@@ -433,7 +434,7 @@ fn read_experiment(path: &Path, file: &str) -> Result<FileRecords, Skip> {
 }
 
 /// Returns the reason why the record of an experiment is left out. A record whose question cannot
-/// be read counts as damaged; a search of another version of Assay never does.
+/// be read counts as damaged, unless it has a search of another version of Assay.
 pub(crate) fn unread_experiment(path: &Path, error: ExperimentReadError) -> Skip {
     let skip = match error {
         ExperimentReadError::Record(error) => Skip::from(error),

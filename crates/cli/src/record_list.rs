@@ -1,8 +1,9 @@
 //! The records of a folder as a list, newest first.
 //!
-//! Only files that are new or changed are read; the rows of the other files come from the
-//! [index](RecordIndex). Every request searches the folder again, and a name leads to a file only
-//! if the search has found it: no name leads out of the folder, and no link is followed.
+//! Only files that are new or changed, or were unreadable, are read; the rows of the other files
+//! come from the [index](RecordIndex). Every request searches the folder again, and a name leads to
+//! a file only if the search has found it: no name leads out of the folder, and no link is
+//! followed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -53,7 +54,7 @@ pub(crate) struct RefreshedList {
     pub(crate) rows: Vec<FolderRow>,
     /// Number of folders that cannot be read.
     pub(crate) unreadable_folders: usize,
-    /// Number of files that were read, because they are new or changed.
+    /// Number of files that were read, because they are new or changed, or were unreadable.
     pub(crate) files_read: usize,
     /// The warning about an index that could not be written.
     pub(crate) index_error: Option<Complaint>,
@@ -88,7 +89,7 @@ impl RecordList {
         Ok(arms.min_by_key(|(_, arm)| arm.len()))
     }
 
-    /// Reads the files that are new or changed, and returns all rows.
+    /// Reads the files that are new or changed, or were unreadable, and returns all rows.
     ///
     /// # Errors
     /// The folder cannot be read.

@@ -35,9 +35,9 @@ impl RecordName {
     }
 }
 
-/// Splits the name of an arm, `R.assay#ARM`, into file and arm; `None` for the name of a file. Both
-/// may contain a `#`: the longest name of an existing file is taken. If there is none, the arm is
-/// the text after the last `#`.
+/// Splits the name of an arm, `R.assay#ARM`, into file and arm; `None` for the name of an existing
+/// file, and for a text without a `#`. File and arm may contain a `#`: the longest name of an
+/// existing file is taken. If there is none, the arm is the text after the last `#`.
 pub(crate) fn split_arm(text: &str) -> Option<(&str, &str)> {
     if Path::new(text).exists() {
         return None;

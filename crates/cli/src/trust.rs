@@ -25,7 +25,7 @@ const PATH_OPTIONS: [&str; 4] = ["tls-ca", "tls-cert", "tls-key", "server-public
 /// operating-system user by name alone, with all rights of that user.
 const SOCKET_OPTION: &str = "socket";
 
-/// The environment variable with a password that is used for every server.
+/// The environment variable with the password for every server whose URL has none.
 const PASSWORD_VARIABLE: &str = "ASSAY_PASSWORD";
 
 /// Refuses a workload file that runs programs: for jobs, ssh or private servers.

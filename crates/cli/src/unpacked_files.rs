@@ -26,8 +26,9 @@ impl UnpackedFiles {
     /// path in the recorded command: the file that is run, or the folder that contains it.
     ///
     /// # Errors
-    /// The record does not contain the text of a file, and the current folder does not have the
-    /// same file; or a file lies outside of the folder of the workload.
+    /// The record does not contain the file that is run; it does not contain the text of another
+    /// file, and the current folder does not have the same file; a file lies outside of the folder
+    /// of the workload; or the temporary folder cannot be written.
     pub(crate) fn unpack(files: &[InputFile], name: &Path) -> Result<UnpackedFiles, Complaint> {
         let is_recorded = |name: &Path| files.iter().any(|file| Path::new(&file.path) == name);
         let names = [name, Path::new(EXPERIMENT_FILE)];

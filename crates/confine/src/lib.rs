@@ -78,12 +78,12 @@ impl From<&Path> for Files {
 }
 
 impl Files {
-    /// Returns the path of an input, for messages.
+    /// Returns the path of an input. The path is not checked.
     pub fn input(&self, name: &str) -> PathBuf {
         self.inputs.join(name)
     }
 
-    /// Returns the path of an output, for messages.
+    /// Returns the path of an output. The path is not checked.
     pub fn output(&self, name: &str) -> PathBuf {
         self.outputs.join(name)
     }

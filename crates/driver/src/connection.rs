@@ -236,7 +236,7 @@ pub(crate) async fn insert_rows<C: Connection>(
 /// The ids of an insert statement.
 #[derive(Clone, Copy)]
 pub(crate) struct InsertIds {
-    /// The id for the first execution in a piece of rows. It may also parse the text.
+    /// The id for the first execution in a piece of rows. This execution may also parse the text.
     pub(crate) first: PreparedId,
     /// The id for each further execution in the same piece.
     pub(crate) further: PreparedId,

@@ -27,7 +27,7 @@ struct ErrorDetails {
 }
 
 impl Error {
-    /// Creates an error with the database's own code and message.
+    /// Creates an error with a code and a message, from the database or from Assay itself.
     ///
     /// The message becomes one [`printable`] line, because it is written to records, logs and
     /// terminals.

@@ -192,8 +192,8 @@ pub(crate) fn columns(names: &[&str], table: Option<&Table>) -> Vec<(String, Str
     names.iter().enumerate().map(fact).collect()
 }
 
-/// Returns the number of tables, then the sizes of each table and of its indexes, from rows of
-/// name, bytes and index bytes.
+/// Returns the number of tables whose sizes are reported, then the sizes of each table and of its
+/// indexes, from rows of name, bytes and index bytes.
 pub(crate) fn tables(table: Option<&Table>) -> Vec<(String, String)> {
     let Some(table) = table else {
         return vec![(database::TABLES.to_owned(), UNKNOWN.to_owned())];

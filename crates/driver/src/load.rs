@@ -107,7 +107,7 @@ pub trait Batches {
     fn is_ascii(&self) -> bool;
 
     /// Records that [`Method::Auto`] falls back to inserts because the server does not allow the
-    /// faster method. The error holds the server's message and the remedy.
+    /// faster method. The error holds the reason and, if there is one, the remedy.
     fn falls_back(&mut self, _why: &Error) {}
 }
 

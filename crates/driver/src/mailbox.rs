@@ -58,7 +58,7 @@ impl<O, A> Mailbox<O, A> {
     /// the command, a later one returns the answer. `None` means that the thread has ended.
     ///
     /// # Panics
-    /// If the previous command was not answered.
+    /// If the answer to the previous command has not been returned.
     pub(crate) fn poll_exchange(
         &self,
         command: &mut Option<O>,

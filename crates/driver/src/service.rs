@@ -52,7 +52,7 @@ pub(crate) struct ServiceKind {
 /// A login that a server refuses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RefusedLogin<'a> {
-    /// The server's message.
+    /// The server's message, without passwords.
     pub(crate) message: &'a str,
     /// The remedy; may be empty.
     pub(crate) remedy: &'a str,
@@ -232,7 +232,7 @@ impl ServiceKind {
     }
 
     /// Returns the password file if its entry for a server of the URL on another machine applies to
-    /// any host; otherwise `None`.
+    /// any host; otherwise `None`. Ignores `ASSAY_PASSWORD`, which takes precedence over the file.
     pub(crate) fn password_file_for_any_host(&self, target: &Target) -> Option<PathBuf> {
         let Endpoint::Network { user, password: None, database, .. } = &target.endpoint else {
             return None;
@@ -405,8 +405,7 @@ impl Service {
         ))
     }
 
-    /// Formats a refusal of the server: the server, the login, the server's message without
-    /// passwords, and a remedy.
+    /// Formats a refusal of the server: the server, the login, the server's message and a remedy.
     pub(crate) fn refusal(&self, address: &Address, refused: &RefusedLogin<'_>) -> String {
         let RefusedLogin { message, remedy, is_of_password } = *refused;
         let user = &self.user;

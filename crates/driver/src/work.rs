@@ -76,9 +76,9 @@ pub enum Step {
 /// The outcome of a request.
 #[derive(Clone, Debug, Default)]
 pub struct Reply {
-    /// S: time at which the first byte was sent; `None` if nothing was sent.
+    /// Time at which the first byte was sent; `None` if nothing was sent.
     pub sent: Option<Stamp>,
-    /// D: time at which the last byte of the last answer was read.
+    /// Time at which the last byte of the last answer was read.
     pub done: Stamp,
     /// Service time of each statement that was answered without an error, in order, without `Begin`
     /// and `Commit`. If the statements were pipelined, each time begins when the steps of this

@@ -34,7 +34,7 @@ pub(crate) enum PreparationOutcome {
 enum StatementProgress {
     /// All statements ran.
     AllRan,
-    /// The user ended the run between two statements.
+    /// The user ended the run, and no statement was abandoned.
     StoppedBetween,
     /// The user ended the run during a statement, which was abandoned.
     StoppedWithin,
@@ -378,8 +378,9 @@ impl<D: Driver> Control<'_, D> {
         self.context.drivers.of(JobTarget::Main)
     }
 
-    /// Connects to one of the main target's servers, in as many attempts as there are servers.
-    /// Makes no further attempt when `is_over` returns true. Returns the last error.
+    /// Connects to one of the main target's servers, in at most as many attempts as there are
+    /// servers. Makes no further attempt once `is_over` returns true. If every attempt fails,
+    /// returns the last error.
     async fn connect(&self, is_over: impl Fn() -> bool) -> Result<D::Connection, RunFailure> {
         let mut servers_left = self.driver().nodes().len();
         loop {
@@ -535,8 +536,8 @@ fn answer_state_after(failed: &RunFailure) -> AnswerState {
 }
 
 /// Connects to every server of a target, [identifies](Connection::identify) each, and returns the
-/// first connection. If a server were changed before another is found unreachable, the servers
-/// would differ.
+/// first connection. Called before any server is changed: if one were changed and another turned
+/// out to be unreachable, the servers would differ.
 async fn connect_to_all_servers<D: Driver>(driver: &D, rt: &Rt) -> Result<D::Connection, Error> {
     let mut first = driver.connect(rt).await?;
     first.identify().await;

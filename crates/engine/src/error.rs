@@ -110,7 +110,7 @@ pub struct Unreachable {
     /// Name of the target; `None` for the main target.
     pub target: Option<String>,
     /// The location of the statement or load during which the connection broke; `None` if no
-    /// connection was open.
+    /// connection broke.
     pub place: Option<Box<Location>>,
     /// The error of the driver.
     pub error: Error,

@@ -1,7 +1,7 @@
 //! The blocks of a file's records between the thread that reads the file and the lanes.
 //!
-//! A group is the records of one request or of one batch. In a job with a schedule or a log, group
-//! n belongs to arrival n and therefore to one lane, so each lane has a queue of its own. In a
+//! A group is the records of one request or of one batch. In a job with a schedule or a log, the
+//! groups go to the lanes in turn, as the arrivals do, so each lane has a queue of its own. In a
 //! closed job the next group belongs to the next free client on any lane, so all lanes share one
 //! queue, and take the groups of a block one by one.
 //!
@@ -115,9 +115,10 @@ pub(crate) struct LaneQueue {
 }
 
 impl LaneQueue {
-    /// Returns the current block or, if that is `used`, the block after it. The groups of `used`
-    /// were all taken; `None` before the first block. With a `virtual_stop`, waits for the reading
-    /// thread until the stop is requested, unless the thread itself waits for another lane.
+    /// Returns the current block or, if that is `used`, the block after it. `used` is a block whose
+    /// groups were all taken, or `None` before the first block. With a `virtual_stop`, waits for
+    /// the reading thread until the stop is requested, unless the thread itself waits for another
+    /// lane.
     #[cold]
     pub(crate) fn next_block(
         &self,

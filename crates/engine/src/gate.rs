@@ -41,7 +41,7 @@ pub(crate) struct GateSettings {
     pub(crate) job: AccountId,
     /// Requests per arrival.
     pub(crate) batch: u32,
-    /// The maximum number of waiting requests.
+    /// The number of waiting requests from which further requests are rejected or held back.
     pub(crate) limit: usize,
     /// True if requests beyond the limit stay in the schedule or the log until there is room,
     /// instead of being rejected.

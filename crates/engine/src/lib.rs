@@ -13,7 +13,8 @@
 //!   the pacer's only inputs are the job, the seed and the lane's share.
 //! * Every request that comes due is settled: only the ledger consumes a request.
 //! * The measured path neither allocates nor locks, except for errors, for requests that open their
-//!   own connections, and for each block of input from a file.
+//!   own connections, for rows that go to a results file, for each block of input or of the op-log,
+//!   and for each command to the thread of SQLite or of a program.
 
 mod back_off;
 mod client;

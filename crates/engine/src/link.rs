@@ -15,8 +15,8 @@
 //!
 //! There are two exceptions. A full server is no outage, but limits the job, while a client of the
 //! job has a connection or the server answers other jobs. In every other case it is an outage as
-//! well. A server that does not answer an attempt in time, but answers other clients, counts as a
-//! full pooler.
+//! well, once the tolerance of the job is over (`LaneState::full_server_tolerance`). A server that
+//! does not answer an attempt in time, but answers other clients, counts as a full pooler.
 //!
 //! The link is down while every server of the target has an outage. Attempts then back off from
 //! [`FIRST_PAUSE`] to [`LONGEST_PAUSE`]. The first attempt that succeeds at a server ends the

@@ -18,7 +18,7 @@ use crate::run_context::RunContext;
 use crate::stop::Stop;
 use crate::waits::unless;
 
-/// Maximum number of progress reports of a load.
+/// Maximum number of progress reports of a load, without the report at its end.
 const PROGRESS_POINTS: u64 = 1_000;
 
 /// Time after which a load is reported as long, so observers start. To observe a shorter load costs

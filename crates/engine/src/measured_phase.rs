@@ -28,7 +28,7 @@ pub struct MeasuredPhase {
     pub zero: Stamp,
     /// Time from time zero to the end of the schedule: the latest end on any lane.
     pub length: Nanos,
-    /// Targets of jobs that were unreachable when the run ended.
+    /// The targets, of those that jobs use, that were unreachable when the run ended.
     pub lost: Vec<JobTarget>,
 }
 

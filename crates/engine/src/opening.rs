@@ -17,7 +17,7 @@ use crate::share::Share;
 use crate::statements::{StatementText, prepare};
 use crate::targets::unreachable;
 
-/// Maximum number of waiting requests, on one lane, of a job that sets no limit.
+/// Maximum number of waiting requests, on one lane, of a job that is not a queue.
 const QUEUE_LIMIT: usize = 100_000;
 
 /// The response time that the default number of connections of an open job allows for.

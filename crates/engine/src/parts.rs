@@ -20,8 +20,8 @@ pub(crate) struct Parts {
     /// True if the requests of a client may differ in their steps, or consist of several exchanges
     /// with the server.
     has_varying_steps: bool,
-    /// The statements of all parts that are prepared, in order. A connection that a client keeps
-    /// prepares all of them; a connection for a single request prepares those of its part.
+    /// The prepared statements of all parts, in order. A connection that a client keeps prepares
+    /// all of them; a connection for a single request prepares those of its part.
     texts: Vec<StatementText>,
     /// True if the parts belong to a mix. The ledger then counts the requests of each part
     /// separately.
@@ -97,8 +97,8 @@ impl Parts {
         self.parts.values()
     }
 
-    /// Returns the statements of all parts that are prepared, in order. The connection that a
-    /// client keeps prepares all of them.
+    /// Returns the prepared statements of all parts, in order. The connection that a client keeps
+    /// prepares all of them.
     pub(crate) fn texts(&self) -> &[StatementText] {
         &self.texts
     }

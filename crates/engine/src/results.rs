@@ -82,8 +82,8 @@ impl Results {
         Ok((Results { files, pace }, sinks))
     }
 
-    /// Waits until every file is written and closed, or until an immediate stop. Returns the faults
-    /// of the files.
+    /// Waits until every file is written and closed. Stops waiting after an immediate stop, and for
+    /// a file that makes no progress for about ten seconds. Returns the faults of the files.
     pub(crate) fn finish(self, stop: &Stop) -> Vec<FileFault> {
         let Results { files, pace } = self;
         let faults = files.into_iter().filter_map(|file| file.finish(stop));

@@ -233,8 +233,8 @@ async fn before_measurement<D: Driver>(
     prepared
 }
 
-/// Prepares the targets. If the preparation did not complete after the setup, runs the teardown if
-/// `teardown` is true.
+/// Prepares the targets. If the preparation fails or is interrupted after the setup and `teardown`
+/// is true, runs the teardown.
 async fn prepare<D: Driver>(
     control: &Control<'_, D>,
     teardown: bool,

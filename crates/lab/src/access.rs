@@ -24,7 +24,8 @@ pub(crate) struct Access {
 impl Access {
     /// Returns the access to a database, from its target and, if the database needs one, the login
     /// of its driver. `database_file` is the absolute path of a database of SQLite, because the
-    /// target does not name a temporary file. Without a target, every variable is removed.
+    /// target does not name a temporary file. Without a target, the `ASSAY_…` variables are removed
+    /// from the environment of the programs.
     ///
     /// # Errors
     /// The password file cannot be written.

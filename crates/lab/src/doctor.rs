@@ -35,7 +35,8 @@ pub struct Examination {
 /// Examines this machine, in about 0.4 s, and, if a target is given, each of its servers.
 ///
 /// # Errors
-/// No driver can be created for the target.
+/// The target cannot be used: no driver can be created for it, or its private server cannot be
+/// started.
 pub fn examine(target: Option<&Target>) -> Result<Examination, Error> {
     let root = Root::system();
     let folder = Path::new(".").canonicalize().unwrap_or_else(|_| PathBuf::from("/"));

@@ -60,7 +60,7 @@ impl fmt::Display for TooManyFiles {
 impl std::error::Error for TooManyFiles {}
 
 /// Checks that the run may open the files that it needs at its start, and raises the soft limit if
-/// the run may need more later.
+/// it is lower than what the run may need later.
 pub(crate) fn raise_file_limit(
     plan: &Plan,
     drivers: &Drivers<AnyDriver>,

@@ -74,7 +74,8 @@ impl Stage {
     /// is the main target.
     ///
     /// # Errors
-    /// A target cannot be used or opened, or the shell rejects a command of the plan.
+    /// A target cannot be used or opened, the shell rejects a command of the plan, or the password
+    /// file for the programs of the jobs cannot be written.
     pub fn open(plan: &Plan, main: &Target, options: &Options) -> Result<Stage, OpenError> {
         Stage::open_used(plan, main, options, |target| plan.uses(target))
     }

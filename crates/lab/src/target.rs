@@ -118,7 +118,8 @@ pub fn check_target(target: &Target, is_virtual: bool) -> Result<(), TargetProbl
 /// that requests or pauses take time.
 ///
 /// # Errors
-/// As for [`check_target`], with the name of a named target; or virtual time would not pass.
+/// As for [`check_target`], with the name of a named target. In virtual time, also if a job runs
+/// programs, or if time would not pass.
 pub fn check_targets(plan: &Plan, main: &Target, is_virtual: bool) -> Result<(), TargetProblem> {
     check_used_targets(plan, main, is_virtual, |target| plan.uses(target))?;
     match plan.jobs.iter().find(|job| is_virtual && has_no_clock(plan, job, main)) {

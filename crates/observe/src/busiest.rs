@@ -76,7 +76,8 @@ impl Busiest {
 /// The value of each metric of each component, and its growth per second.
 type LatestReadings = BTreeMap<(ObservedComponent, String), (f64, Option<f64>)>;
 
-/// Returns the share of the time for which each component was in use, from 0 to 1.
+/// Returns the share of the time for which each component was in use. Because of measurement
+/// errors, a share may exceed 1.
 fn shares(readings: &LatestReadings) -> Vec<(String, f64)> {
     let mut shares = Vec::new();
     for ((component, name), (value, per_s)) in readings {

@@ -2,11 +2,11 @@
 //!
 //! [`Watch`] is a thread that runs alongside the load. It samples each source, by default once a
 //! second. Unless another program sends the requests, it checks every 10 ms that the process was
-//! not stalled. Each source is one file, which names its inputs: the machine, processes, sockets
-//! and control groups. A source that cannot be read is reported as missing, with the reason.
-//! [`DatabaseWatch`] is a second thread, which queries the database over a separate session.
-//! [`RemoteWatch`] is a further thread for each other machine, which receives the samples of that
-//! machine.
+//! not stalled. The sources are the machine, processes, sockets and control groups. Each source is
+//! one file of this crate, which names its inputs. A source that cannot be read is reported as
+//! missing, with the reason. [`DatabaseWatch`] is a second thread, which queries the database over
+//! a separate session. [`RemoteWatch`] is a further thread for each other machine, which receives
+//! the samples of that machine.
 //!
 //! [`environment`] reads once the facts about the machine that are needed to interpret a run's
 //! numbers: one file per source. A fact that cannot be read is reported as unknown, never left out.

@@ -78,9 +78,9 @@ pub(crate) struct ReportedMissing {
 }
 
 impl ReportedMissing {
-    /// Removes from a sample the missing items that were reported before, and all others once there
-    /// are [`MOST_REPORTED_MISSING`]. The first removal of another one is reported in the sample as
-    /// missing data.
+    /// Removes from a sample the missing items that were reported before and, once
+    /// [`MOST_REPORTED_MISSING`] names have been reported, all new items too. The first time that
+    /// new items are removed, the sample reports it as missing data.
     pub(crate) fn keep_new(&mut self, sample: &mut Sample) {
         let (names, mut has_more) = (&mut self.names, false);
         sample.missing.retain(|missing| {

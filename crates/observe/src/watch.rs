@@ -1,8 +1,8 @@
 //! The thread that takes samples during a run.
 //!
-//! At the interval of its scope, the thread samples all [`Samplers`]. Every few milliseconds it
-//! checks that the process was not stopped ([`StallDetector`]), unless another program sends the
-//! requests.
+//! At the interval of its scope, the thread samples all sources ([`Samplers`]). Every few
+//! milliseconds it checks that the process was not stopped ([`StallDetector`]), unless another
+//! program sends the requests.
 
 use std::io;
 use std::sync::Arc;

@@ -103,7 +103,7 @@ const FIXED: [(&str, ComponentKind); 16] = [
 pub const LANE_PREFIX: &str = "lane-";
 
 impl ComponentKind {
-    /// Returns true if the metrics of this kind have names that come from a server.
+    /// Returns true if the metrics of this kind have no fixed names; most names come from a server.
     pub fn has_own_names(&self) -> bool {
         match self {
             ComponentKind::Waits

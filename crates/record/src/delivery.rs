@@ -174,8 +174,8 @@ pub enum EventKind {
     OutageEnded,
     /// The target accepts fewer connections than requested.
     ConnectionLimit,
-    /// A request of a job was rejected for the first time because the queue was full. With
-    /// `on-queue-full = stop`, the run ends.
+    /// A request of a job was rejected for the first time on one lane, because the queue was full.
+    /// With `on-queue-full = stop`, the run ends.
     QueueFull,
     /// An error code occurred for the first time in a job or part, on one lane. The text of the
     /// event is the message of the error.

@@ -61,8 +61,8 @@ pub struct JobHeader {
     pub kind: AccountKind,
     /// The model: `open`, `queue`, `partly-open`, `closed`, `timetable`, `replay` or `node`.
     pub model: String,
-    /// The arrival process: `poisson` or `uniform`. `None` for closed jobs, replays, recorded times
-    /// and jobs at one server.
+    /// The arrival process: `poisson` or `uniform`. `None` for closed jobs, replays, jobs whose
+    /// times of arrival are read from a `trace` file, and jobs at one server.
     pub arrival: Option<String>,
     /// Number of requests per second that the schedule offers while the job is active, on average
     /// over the window if the rate varies. `None` if the rate is not known in advance, and for a
@@ -167,7 +167,7 @@ pub struct RunFacts {
     pub header: Header,
     /// End of the run; `None` if the run was killed.
     pub end: Option<End>,
-    /// Result of writing the op-log, if there was one.
+    /// Result of writing the op-log; `None` if there was none, or if the run was killed.
     pub op_log: Option<OpLogReport>,
     /// Names and values of the settings of the servers, and of facts about the surroundings.
     pub settings: Vec<(String, String)>,

@@ -23,7 +23,8 @@ pub struct InputFile {
 
 impl InputFile {
     /// Returns true if the file is in the folder of the workload or experiment file, or in a folder
-    /// below it. The path may come from an untrusted record, so `..` and `.` are not accepted.
+    /// below it. The path may come from an untrusted record, so `..` is not accepted, and
+    /// neither is a leading `.`.
     pub fn is_inside(&self) -> bool {
         let is_normal = |part: Component<'_>| matches!(part, Component::Normal(_));
         !self.path.is_empty() && Path::new(&self.path).components().all(is_normal)

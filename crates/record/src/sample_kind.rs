@@ -13,7 +13,7 @@ pub enum SampleKind {
     Gauge,
     /// A sum that only grows, unless it is reset.
     Counter,
-    /// A value at an instant of which only the changes matter; it may rise and fall. The last value
+    /// A value at an instant that may rise and fall. Only its changes matter. The last value
     /// represents several.
     Drift,
     /// The length of an event. The longest event represents several.
@@ -25,7 +25,8 @@ pub enum SampleKind {
 
 impl SampleKind {
     /// Returns the kind of the samples of a series, by the names of its component and its metric.
-    /// If one of them is unknown, the samples are labels.
+    /// Samples of an unknown component are labels. Samples of an unknown metric are labels too, but
+    /// are counters if the component's metrics are named by a server.
     pub fn of(series: &Series) -> SampleKind {
         let component = ObservedComponent::parse(&series.component);
         component.map_or(SampleKind::Label, |it| SampleKind::of_metric(&it.kind, &series.metric))

@@ -3,7 +3,7 @@
 //!
 //! Samplers record every number of a view, whether it is in this table or not, under the name of
 //! the view and the server's own name for the number. Checks look up a statistic by a constant of
-//! this table, so a misspelt name does not compile. Samplers take the names of the views from this
+//! this table, so a misspelt name does not compile. Samplers take the names of most views from this
 //! table. `docs/record.md` lists [`VIEWS`].
 
 /// A statistic under the name that the server gives it.
@@ -13,7 +13,7 @@ pub struct ServerStatistic {
     pub name: &'static str,
     /// The server's own name for the statistic, in lower case.
     pub own_name: &'static str,
-    /// Unit of the values; empty for a count.
+    /// Unit of the values; empty for most counts.
     pub unit: &'static str,
     /// Meaning of the values, for the documentation.
     pub meaning: &'static str,

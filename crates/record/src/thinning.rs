@@ -201,7 +201,7 @@ impl SeriesThinning {
 /// The merged samples of a bin.
 #[derive(Clone, Debug)]
 struct MergedSamples {
-    /// Instant of the last sample before the bin; `None` if the bin is the first of its series.
+    /// Instant of the last sample before the bin; `None` if the series has no earlier sample.
     since: Option<Nanos>,
     samples: u32,
     /// Sum of the values of a gauge, each multiplied by its weight: the time since the previous
@@ -218,8 +218,8 @@ struct MergedSamples {
 /// The last reset of a counter in a bin.
 #[derive(Clone, Copy, Debug)]
 struct CounterReset {
-    /// The last sample before the reset. After earlier resets in the same bin, its value is the
-    /// total growth up to this sample.
+    /// The last sample before the reset. Its value is the one that the counter would have had
+    /// without the earlier resets in the same bin.
     peak: Sample,
     /// The first sample after the reset.
     restart: Sample,

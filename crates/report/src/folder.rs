@@ -13,7 +13,7 @@ pub struct FolderView {
     pub folder: String,
     /// Words that were searched for; empty if all records are shown.
     pub search: String,
-    /// Files of this page, newest first.
+    /// Rows of this page: folders that cannot be read, and then the files, newest first.
     pub rows: Vec<FolderRow>,
     /// Number of this page, from 1.
     pub page: usize,
@@ -21,7 +21,7 @@ pub struct FolderView {
     pub pages: usize,
     /// Number of files on all pages.
     pub found: usize,
-    /// Number of files in the folder.
+    /// Number of files without a search.
     pub all: usize,
     /// True if notes may be added in the browser.
     pub takes_notes: bool,
@@ -81,13 +81,13 @@ pub enum NoteForm {
     },
 }
 
-/// A file of a folder.
+/// A file of a folder, or a subfolder that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderRow {
     /// Path below the folder.
     pub file: String,
     /// Question of an experiment, or workload and target of a run; empty if the file is not a
-    /// record.
+    /// record, or cannot be read.
     pub title: String,
     /// Start of the run or experiment; `None` in virtual time, or if it is not known.
     pub started: Option<WallTime>,
@@ -161,8 +161,8 @@ impl RowState {
 }
 
 impl FolderRow {
-    /// Returns true if the row contains all of these words, in upper or lower case. A tag matches
-    /// as a whole: a longer tag that contains the word does not match.
+    /// Returns true if the row contains all of these words, in upper or lower case. A tag of a note
+    /// matches as a whole: a longer tag that contains the word does not match.
     pub fn has_all(&self, words: &[String]) -> bool {
         let started = self.started.map(|started| started.to_string()).unwrap_or_default();
         let label = self.label.as_deref().unwrap_or_default();

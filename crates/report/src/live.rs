@@ -3,13 +3,13 @@
 /// A run at one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiveRunView {
-    /// Workload and target.
+    /// Workload and targets, or the question of an experiment.
     pub title: String,
     /// Phase of the run in words, such as `measuring, 00:10 of 01:00`.
     pub phase: String,
     /// Progress from 0 to 1, if it is known.
     pub progress: Option<f64>,
-    /// Remarks: the busiest component, pipes that the run waits for, and earlier runs of an
+    /// Remarks: the busiest component, pipes that the run waits for, and earlier lines about an
     /// experiment.
     pub notes: Vec<String>,
     /// Titles of the columns; the first is the title of the column of jobs.

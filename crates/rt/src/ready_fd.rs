@@ -46,7 +46,7 @@ impl<T: AsFd> ReadyFd<T> {
     /// socket is ready for this direction.
     ///
     /// # Errors
-    /// Any error of the operation other than `WouldBlock`.
+    /// Any error of the operation other than `WouldBlock` and `Interrupted`.
     #[inline]
     pub fn poll_io<R>(
         &self,

@@ -68,8 +68,8 @@ impl Route {
         }
     }
 
-    /// Finds the route for a path, which is given without its leading `/` and the token, and a
-    /// query.
+    /// Finds the route for a path and a query. The path is given without its leading `/` and
+    /// without the token.
     pub(crate) fn parse(path: &str, query: &str) -> Result<Route, Response> {
         let undecoded =
             || Response::refusal(Status::BadRequest, "a %-code of the address is wrong");

@@ -98,7 +98,7 @@ pub struct Hints {
 }
 
 impl Server {
-    /// Creates a server whose randomness depends on `seed` alone.
+    /// Creates a server whose randomness depends on `seed` and, for the drift, on `config`.
     pub fn new(config: Config, seed: Seed) -> Server {
         let servers = config.servers.unwrap_or(0) as usize;
         Server {

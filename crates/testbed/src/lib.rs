@@ -2,13 +2,14 @@
 //!
 //! [`Server::start`] starts a server in a temporary folder of its own, on a free loopback port and
 //! with the requested settings; the server is ready when the function returns. Its programs come
-//! from the packages of the distribution or, for MySQL, from any other installation. Each server
-//! has a guardian, a small shell that waits until the server is dropped or this process has ended
-//! in any way, and then cleans up.
+//! from the packages of the distribution, or from the installation that an environment variable
+//! names (`ASSAY_POSTGRES`, `ASSAY_MARIADBD` or `ASSAY_MYSQLD`). Each server has a guardian, a
+//! small shell that waits until the server is dropped or this process has ended in any way, and
+//! then cleans up.
 //!
-//! Servers are ended by their process ids alone. They inherit no environment, and their password is
-//! never part of a command line. Servers refuse to run as root: root starts them as the users that
-//! their packages create.
+//! Servers are ended by their process ids alone. They inherit no environment but `PATH`, and their
+//! password is never part of a command line. Servers refuse to run as root: root starts them as the
+//! users that their packages create, or as `nobody`.
 
 mod certificates;
 mod cpus;

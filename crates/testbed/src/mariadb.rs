@@ -41,7 +41,7 @@ pub(crate) fn configure(instance: &Instance) -> Result<(), Problem> {
 /// The script `mariadb-install-db` splits paths at spaces, so it gets relative paths. The server
 /// that the script runs resolves the folder for temporary files against its data folder. The
 /// administrator is the user that runs this process, and logs in over the socket. The redo log is
-/// small unless a setting gives a different size: the server resizes it when it starts.
+/// created small: the server gives it the configured size when it starts.
 pub(crate) fn initialise(instance: &Instance) -> Result<(), Problem> {
     let install = SUITE.find(Program { name: "mariadb-install-db", source: SERVER })?;
     let mut command = instance.account.command(&install, "KILL");

@@ -42,7 +42,7 @@ pub enum Problem {
         /// End of its output.
         output: String,
     },
-    /// Impossible options, one line per mistake.
+    /// Impossible options or an unsuitable machine, one line per mistake.
     Refused(Vec<String>),
 }
 

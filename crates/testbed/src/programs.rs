@@ -175,8 +175,8 @@ impl Account {
     /// Builds a command that runs as this account. The process gets `signal` when the thread that
     /// started it ends.
     ///
-    /// The process inherits no environment: `PGOPTIONS` or `MYSQL_HOME` would change a server, and
-    /// `ASSAY_PASSWORD` must not reach it.
+    /// The process inherits no environment but `PATH`: `PGOPTIONS` or `MYSQL_HOME` would change a
+    /// server, and `ASSAY_PASSWORD` must not reach it.
     pub(crate) fn command(&self, program: &Path, signal: &str) -> Command {
         let mut command = clean_command(Path::new("setpriv"));
         if let Some((user, group)) = self.switch_to {
@@ -196,7 +196,8 @@ pub(crate) fn current_user_name() -> Result<String, Problem> {
     })
 }
 
-/// Builds a command with the same environment on every machine.
+/// Builds a command that inherits no environment but `PATH`. Its language and its time zone are the
+/// same on every machine.
 pub(crate) fn clean_command(program: &Path) -> Command {
     let mut command = Command::new(program);
     let path = std::env::join_paths(system_folders()).unwrap_or_default();

@@ -45,7 +45,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a server and waits until it answers, two minutes at most.
+    /// Starts a server and waits until it answers, at most two minutes for each program that runs.
     ///
     /// # Errors
     /// A program is not installed, the options are impossible, or the server does not become ready;

@@ -52,8 +52,8 @@ impl Sink {
         self.push(make);
     }
 
-    /// Records an error, unless an equal error was kept before: a text that is read several times
-    /// gives its errors several times.
+    /// Records an error, unless an equal error was kept before. Otherwise a text that is read
+    /// several times would have its errors reported several times.
     pub(crate) fn error_once(&mut self, error: Diagnostic) {
         if !self.kept.contains(&error) {
             self.error(|| error);

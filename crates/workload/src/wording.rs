@@ -24,7 +24,8 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|character: char| !character.is_alphanumeric() && character != '_')
 }
 
-/// Returns the text between backquotes, cut after [`MAX_QUOTED`] characters.
+/// Encloses a text in backquotes, cut after [`MAX_QUOTED`] characters and with its control
+/// characters escaped.
 pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::from("`");
     for (count, character) in text.chars().enumerate() {

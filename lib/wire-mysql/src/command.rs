@@ -42,7 +42,7 @@ impl<'a> Command<'a> {
     /// Reads the payload of a command.
     ///
     /// # Errors
-    /// `Truncated`, `Trailing`, or `Unsupported` for all other commands.
+    /// `Truncated` or `Trailing`; `Unsupported` for a command that this type does not list.
     pub fn decode(payload: &'a [u8]) -> Result<Command<'a>, WireError> {
         let mut take = FieldReader::new(payload);
         let command = match take.u8("command, first byte")? {

@@ -10,7 +10,8 @@ pub struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// Creates a cursor at the first byte of `body`, which begins at `offset` of the given bytes.
+    /// Creates a cursor at the first byte of `body`. `offset` is the position of this byte in the
+    /// decoded bytes.
     #[inline]
     pub(crate) fn new(body: &'a [u8], offset: usize) -> Cursor<'a> {
         Cursor { rest: body, offset }

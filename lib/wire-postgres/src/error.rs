@@ -11,8 +11,9 @@ pub struct WireError {
     /// Kind of the error.
     pub kind: ErrorKind,
     /// Position of the error in bytes. For decoding, it is a position in the decoded bytes. For
-    /// encoding, it is a position in the text that cannot be encoded. If a message or a list is too
-    /// long, it is a position in the output buffer.
+    /// encoding, it is a position in the text that cannot be encoded. If a message, a list or a
+    /// value is too long, or the letter of a field of a report is zero, it is a position in the
+    /// output buffer.
     pub offset: usize,
     /// The message and the field, as the protocol's manual calls them.
     pub context: &'static str,
@@ -33,7 +34,7 @@ pub enum ErrorKind {
     Unterminated,
     /// A string with a zero byte inside, which would end it early.
     ZeroByte,
-    /// A message of a type that the manual does not list for this side.
+    /// A message of a type that this side does not send, or that this crate does not support.
     UnknownType(u8),
     /// A field with a value that the manual does not list, or that contradicts earlier messages.
     Value,

@@ -20,7 +20,7 @@ pub(crate) const MAX_SHORT_BODY: u32 = 30_000;
 /// and all messages before a session has begun.
 pub(crate) const MAX_WHOLE_BODY: u32 = 1 << 20;
 
-/// Longest body of an error, in bytes; it can contain any text that a statement raises.
+/// Longest body of an error or a notice, in bytes; it can contain any text that a statement raises.
 pub(crate) const MAX_REPORT_BODY: u32 = 16 << 20;
 
 /// Longest body of a row, of COPY's data, and of a client's Bind, Parse or Query, in bytes: the

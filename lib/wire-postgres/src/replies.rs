@@ -4,7 +4,8 @@
 //! A row must have the number of columns of its result, and must be long enough for that number of
 //! values. The values must fill the row exactly; this is checked for wanted rows only, whose values
 //! are read anyway. A skipped row of two columns costs 39 instructions, and 94 with the check;
-//! checking only the first row of each result still costs 2 % of a request.
+//! checking only the first row of each result still costs 2 % of a request. Wanted rows that are
+//! skipped as too long are not checked.
 
 use std::collections::VecDeque;
 

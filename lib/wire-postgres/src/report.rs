@@ -53,7 +53,7 @@ impl<'a> Report<'a> {
         self.field(b'C').and_then(SqlState::parse)
     }
 
-    /// Returns the primary message, in one line.
+    /// Returns the primary message, usually one line; empty if there is none.
     pub fn message(&self) -> &'a [u8] {
         self.field(b'M').unwrap_or_default()
     }
@@ -105,7 +105,7 @@ pub struct OwnedReport {
     pub severity: Option<Severity>,
     /// The error's code, if the server sent one.
     pub sqlstate: Option<SqlState>,
-    /// Primary message, in one line.
+    /// Primary message, usually one line; empty if the server sent none.
     pub message: String,
     /// Detail message.
     pub detail: Option<String>,

@@ -94,7 +94,7 @@ impl Session {
 /// The reason why a session could not begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StartupError {
-    /// The received bytes violate the protocol.
+    /// The received bytes violate the protocol, or the password contains a zero byte.
     Wire(WireError),
     /// The server rejected the session: a wrong password, an unknown database, too many
     /// connections.

@@ -14,7 +14,7 @@ const BANNED: [(&str, &str); 8] = [
     (concat!("thread::", "sleep"), "wait on an rt timer"),
 ];
 
-/// A file that may contain a banned word, to forbid it there too.
+/// The one file that may contain a banned word, and this word: clippy's settings forbid it too.
 const ALLOWED: (&str, &str) = ("clippy.toml", concat!("thread::", "sleep"));
 
 /// Name of the method that plants a fault. Only tests and [`SELFTEST_FAULTS_FILE`] may call it.

@@ -1,9 +1,10 @@
 //! Runs the scenarios with known limiters and prints the table of answers.
 //!
 //! `limiter [--seed N] [--repetitions N] [--only WORDS] [--seconds S] [--write]`. By default, every
-//! scenario runs three times for 10 s each, with numbers drawn from the seed. That takes an hour on
-//! an otherwise idle machine with two processors or more. `--only` selects the scenarios whose
-//! names contain WORDS. `--write` puts the tables into `docs/limiter.md`.
+//! scenario runs three times for 10 s each, with numbers drawn from the seed; only loads of tables
+//! and the scenario `clean-up` have lengths of their own. That takes an hour on an otherwise idle
+//! machine with two processors or more. `--only` selects the scenarios whose names contain WORDS.
+//! `--write` puts the tables into `docs/limiter.md`.
 //!
 //! The program fails if fewer than 95 % of the limiters are identified, if a scenario has two
 //! repetitions in which the limiter is not identified, or if any limiter is misidentified. Without

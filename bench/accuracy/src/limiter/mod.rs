@@ -1,7 +1,7 @@
 //! Scenarios with a known limiter, and the judgement of the limiter that Assay reports.
 //!
-//! Each [`Scenario`] creates a bottleneck with real servers and runs the program `assay` against
-//! it. The reported component is compared with the one that was created.
+//! Each [`Scenario`] creates a bottleneck, nearly always with a real server, and runs the program
+//! `assay` against it. The reported component is compared with the one that was created.
 
 mod loads;
 mod order;

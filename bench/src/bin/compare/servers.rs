@@ -177,8 +177,8 @@ impl Ids {
 }
 
 impl Server {
-    /// Starts a private server with default settings, except for the number of connections and TLS.
-    /// Only `load` writes to it during a measurement.
+    /// Starts a private server with default settings, except for the number of connections, TLS
+    /// and, with PostgreSQL, the authentication. Only `load` writes to it during a measurement.
     fn start(database: Database) -> Result<Server, Failure> {
         let (options, statements) = match database {
             Database::Postgres => (

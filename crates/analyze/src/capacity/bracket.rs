@@ -107,9 +107,10 @@ impl Bracket {
         is_better(replay.order, &below, &at, errors)
     }
 
-    /// Ends the search for a value that does not fail, because the next lower value would have too
-    /// few requests to be confirmed. The largest value below the failed one becomes the floor if
-    /// the measures below the failed value are likely to be better than those at it.
+    /// Ends the search for a value that does not fail, because there is no lower value, or because
+    /// the next lower one would have too few requests to be confirmed. The largest value below the
+    /// failed one becomes the floor if the measures below the failed value are likely to be better
+    /// than those at it.
     fn end_descent(&mut self, replay: &Replay<'_>) -> Result<(), StopReason> {
         let Some(high) = self.high else { return Ok(()) };
         let (below, _) = below_and_at(replay, high);
@@ -199,10 +200,10 @@ impl Bracket {
     }
 
     /// Returns an error if a value may not be tried. For a rate that the load generator cannot
-    /// produce, the error has this rate. Beyond the limit of doubling, it has the largest value
-    /// that did not fail; beyond the limit of halving, the smallest one that failed. Such a value
-    /// is not half or twice `value` if values are rounded, or limited by
-    /// [`CapacityOrder::highest`].
+    /// produce, the error names this rate. Beyond the limit of doubling, the error names the
+    /// largest value that did not fail; beyond the limit of halving, the smallest one that failed.
+    /// The named value need not be half or twice `value`, because values may be rounded, or limited
+    /// by [`CapacityOrder::highest`].
     fn check_limits(&self, order: &CapacityOrder, value: f64) -> Result<(), StopReason> {
         let ceiling = order.ceiling_per_s.map_or(f64::INFINITY, |ceiling| ceiling / 2.0);
         if !order.vary.is_whole() && value > ceiling {

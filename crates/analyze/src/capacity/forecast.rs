@@ -5,10 +5,10 @@ use workload::question::VariedLoad;
 
 use super::order::{CapacityOrder, OrderError};
 
-/// The expected cost of a search.
+/// The expected cost of a search, if its final trial is valid at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Forecast {
-    /// Longest time of all trials: the budget and the hold.
+    /// Longest time of all trials: the budget, and the window of the final trial.
     pub time: Nanos,
     /// Maximum number of trials: those within the budget, and the final trial if the search has a
     /// hold.

@@ -25,8 +25,8 @@ pub(super) fn isotonic_crossing(levels: &[Level]) -> Option<f64> {
     Some(low.x + part * (high.x - low.x))
 }
 
-/// Returns the levels in the order of x. Levels that violate the order are pooled, and so are
-/// levels with the same x.
+/// Returns the levels sorted by x. Neighbours whose ratio does not rise with x are pooled, and so
+/// are levels with the same x.
 fn pool(levels: &[Level]) -> Vec<Level> {
     let mut sorted = levels.to_vec();
     sorted.sort_by(|a, b| a.x.total_cmp(&b.x));

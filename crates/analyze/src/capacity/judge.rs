@@ -85,7 +85,7 @@ pub(super) fn judge_at(order: &CapacityOrder, trials: &[&Trial], decided: f64) -
 ///
 /// * Requests were rejected or ended in errors, in a job without a condition on failures.
 /// * Connections were refused, in a search that varies the number of clients.
-/// * The backlog grew.
+/// * The load of a job exceeded the capacity ([`Trial::exceeds_capacity`]).
 /// * The load was not achieved, and the varied job has no condition on failures.
 pub(super) fn overload(order: &CapacityOrder, trial: &Trial) -> Option<FailReason> {
     let Trial { rejected, errors, .. } = *trial;

@@ -24,14 +24,14 @@ const LESS_FRACTION: f64 = 0.9;
 /// tell the overload from a limit of the connections.
 const HEADROOM: f64 = 3.0;
 
-/// Minimum number of connections that are advised, unless half of the busy connections is fewer. An
-/// open job opens at least this many before it starts.
+/// Minimum number of connections that are advised, unless half of the busy connections is fewer. By
+/// default, an open job opens at least this many before it starts.
 const FEWEST_ADVISED: u64 = 4;
 
 /// Puts an overload that may sustain itself first among the irregularities of a search, and removes
 /// those that the overload explains. Looks for an overload only if there are such irregularities,
-/// or if the search ended without a boundary. `trials` are the valid ones, in the order in which
-/// they ran.
+/// or others that leave the boundary or the confirmed value uncertain. `trials` are the valid ones,
+/// in the order in which they ran.
 pub(super) fn explain(order: &CapacityOrder, trials: &[&Trial], irregular: &mut Vec<Irregular>) {
     if !irregular.iter().any(|why| is_explained(why) || why.is_without_boundary()) {
         return;

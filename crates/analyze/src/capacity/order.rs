@@ -18,8 +18,8 @@ pub struct CapacityOrder {
     pub first: f64,
     /// Largest value that may be tried; `None` if there is no limit.
     pub highest: Option<f64>,
-    /// Calibrated ceiling of the generator, in requests per second; values above half of it are not
-    /// tried. `None` if it is unknown, or if the concurrency is varied.
+    /// Calibrated ceiling of the generator, in requests per second; the bracket does not try values
+    /// above half of it. `None` if it is unknown, or if the concurrency is varied.
     pub ceiling_per_s: Option<f64>,
     /// Minimum length of the window of a trial. Longer windows follow from the number of requests
     /// and the relaxation time.
@@ -109,8 +109,8 @@ impl CapacityOrder {
         self.limited_failures().any(|name| name == job)
     }
 
-    /// Returns true if a condition limits the failures of the varied job, or of a part of it: fewer
-    /// requests than offered are then answered without an overload.
+    /// Returns true if a condition limits the failures of the varied job, or of a part of it. Fewer
+    /// answers than offered requests are then not an overload.
     pub(super) fn limits_failures_of_varied(&self) -> bool {
         self.limited_failures().any(|name| is_job_or_part(name, self.vary.job()))
     }

@@ -36,7 +36,8 @@ pub enum FailReason {
         /// Position of the condition.
         condition: usize,
     },
-    /// The backlog grew: response times are withheld.
+    /// The load of a job exceeded the capacity, as a growing backlog shows: response times are
+    /// withheld.
     Backlog,
     /// Fewer requests were answered than offered.
     Achieved {

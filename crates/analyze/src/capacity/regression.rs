@@ -16,7 +16,7 @@ use crate::student::{critical_t, two_sided_p};
 pub(super) struct Point {
     /// Logarithm of the value of the varied key, relative to the center of the fit.
     pub(super) x: f64,
-    /// Another explanatory variable, such as the order of the trials; ignored by [`Terms::Line`].
+    /// Another explanatory variable, such as the order of the trials, for [`Terms::Other`].
     pub(super) other: f64,
     /// Response of the trial.
     pub(super) y: Response,

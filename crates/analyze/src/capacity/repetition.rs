@@ -27,7 +27,7 @@ pub enum SearchFinding {
     Estimate {
         /// The estimate.
         estimate: f64,
-        /// 95 % interval of the estimate.
+        /// Interval of the estimate ([`Capacity::interval`]).
         interval: Interval,
     },
     /// Range from the confirmed value to the smallest failed value above it. At a non-monotone
@@ -66,7 +66,7 @@ pub enum RepetitionReason {
     /// One search confirmed a value, and all values failed in the other.
     AlwaysFails,
     /// The boundaries cannot be compared, but the repetition confirmed the value that the first
-    /// search confirmed, or up to a quarter more.
+    /// search confirmed, or up to a quarter or two clients more.
     ConfirmedAgain,
     /// No value failed in either search.
     BothPass,
@@ -95,7 +95,7 @@ pub enum RepetitionReason {
 /// difference must be larger than errors of [`SEARCH_ERROR`] in both values can explain.
 ///
 /// If the boundaries cannot be compared, the answer still holds if the repetition confirmed the
-/// same value (within 2 %) or up to a quarter more.
+/// same value (within 2 %), or up to a quarter or two clients more.
 pub fn repeat_capacity(
     load: &VariedLoad,
     first: &Capacity,

@@ -45,7 +45,7 @@ const WARMUP_RELAXATIONS: f64 = 10.0;
 /// longer trials follow.
 const FIRST_LENGTH: f64 = 0.25;
 
-/// Maximum number of invalid trials at one value.
+/// Maximum number of runs of a trial that stays invalid.
 pub(super) const MOST_INVALID: u32 = 3;
 
 /// Largest distance of values with about the same relaxation time, as a difference of logarithms.
@@ -138,12 +138,12 @@ impl<'a> Replay<'a> {
         Err(StopReason::Irregular(Irregular::GeneratorLimited { value }))
     }
 
-    /// Returns the outcome at this value. A trial that is undecided, or has no measure, is repeated
-    /// with twice the length, at most `extensions` times, and all trials at the value are judged
-    /// together.
+    /// Returns the outcome at this value. A trial that has no measure, or is undecided (in the
+    /// bracket, only if it seems to fail), is repeated with twice the length, at most `extensions`
+    /// times, and all trials of this call are judged together.
     ///
     /// # Errors
-    /// As for [`Replay::valid_trial`].
+    /// As for [`Replay::valid_trial`]; a budget that does not cover a repeat is not an error.
     pub(super) fn probe(
         &mut self,
         value: f64,

@@ -37,12 +37,13 @@ pub struct Capacity {
     /// Largest value that was confirmed; `None` if none was.
     pub sustained: Option<f64>,
     /// Smallest value above `sustained` that failed; `None` if none did. Failed values below
-    /// `interval` are passed over if a larger value failed too.
+    /// `interval` are passed over if a value within or above it failed too.
     pub fails: Option<f64>,
     /// Value at which the binding condition reaches its bound; `None` if the search located no
     /// boundary, or if the confirmation contradicts it.
     pub estimate: Option<f64>,
-    /// 95 % interval of the estimate from the search; `None` without an estimate.
+    /// Interval of the estimate: the 95 % interval of the regression or, without a regression, the
+    /// range from a value that passes to one that fails. `None` without an estimate.
     pub interval: Option<Interval>,
     /// Growth of the logarithm of the binding condition's measure per unit of the logarithm of the
     /// value, at the estimate; `None` if the estimate does not come from the regression, as at a
@@ -142,11 +143,11 @@ pub enum Irregular {
     },
     /// The trials leave a wide range for the boundary, or the confirmed value is far below it.
     NotLocated {
-        /// Lower end of the range: the confirmed value, or the lower end of the interval; 0 if no
-        /// value passed.
+        /// Lower end of the range: the confirmed value, the largest value that passed, or the lower
+        /// end of the interval; 0 if there is none of these.
         low: f64,
         /// Upper end of the range: the smallest value that fails, or the upper end of the interval
-        /// if that is lower.
+        /// if that is lower; the largest value that was tried if there is neither.
         high: f64,
     },
     /// The budget ended before the search did.

@@ -180,8 +180,8 @@ impl<'a> Rounds<'_, 'a> {
     }
 
     /// Returns the boundary of all trials of the rounds, together with nearby trials of the
-    /// bracket. `None` if they show no boundary, if its interval is too wide, or if far more
-    /// requests than chance explains fail below it.
+    /// bracket. `None` if they show no boundary, if its interval is too wide, or if, below it, the
+    /// server refuses connections or far more requests fail than chance explains.
     fn boundary(&self) -> Option<ConditionBoundary> {
         let is_near = |trial: &&Trial| {
             let is_of_round = matches!(trial.phase, Phase::Round(_));
@@ -320,8 +320,9 @@ impl<'a> Rounds<'_, 'a> {
 
     /// Returns true if the measures are far from their bounds on both sides of a range. At its
     /// upper end, a trial that was overloaded or had failed requests counts as far beyond the
-    /// bounds. If the range is narrow as well, it is enough that the measures at its lower end are
-    /// not near their bounds. Refused requests that decide the boundary always count as a jump.
+    /// bounds. With such a trial and a narrow range, it is enough that the measures at the lower
+    /// end are not near their bounds. Refused requests that decide the boundary always count as a
+    /// jump.
     fn is_jump(&self, low: f64, high: f64) -> bool {
         if self.refuses() {
             return true;

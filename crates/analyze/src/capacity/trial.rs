@@ -21,8 +21,9 @@ pub struct Trial {
     pub offered_per_s: Option<f64>,
     /// Answers of the varied job per second: completed requests, and errors that it accepts.
     pub achieved_per_s: f64,
-    /// True if the backlog of a job grew by more than chance explains, and by enough to matter: the
-    /// job's response times are withheld.
+    /// True if the load of a job exceeded the capacity: its backlog grew by more than chance
+    /// explains and by enough to matter, its queue overflowed, or too many of its requests were
+    /// unsent. The job's response times are withheld.
     pub exceeds_capacity: bool,
     /// Growth of the backlog over the window, in standard errors, of the job whose backlog grew
     /// most clearly; `None` if no growth was judged.

@@ -26,7 +26,7 @@ const CLOCK_COST_ALLOWED: f64 = 0.05;
 /// Minimum ratio of the service time at p50 to the clock's resolution (Hoefler and Belli, SC'15).
 const CLOCK_STEPS: f64 = 10.0;
 
-/// Smallest used fraction of the ceiling at which the ceiling counts as the limit of closed jobs.
+/// Smallest used fraction of the ceiling at which the ceiling may be the limiter of a run.
 const CEILING_LIMITS: f64 = 0.8;
 
 impl CheckInput<'_> {
@@ -92,7 +92,7 @@ impl CheckInput<'_> {
         }
     }
 
-    /// Returns the use of the ceiling if the threads reached the ceiling; otherwise `None`.
+    /// Returns the use of the ceiling if it is at least [`CEILING_LIMITS`]; otherwise `None`.
     pub(crate) fn limited_by_its_threads(&self) -> Option<CeilingUse> {
         self.used().filter(|used| used.share >= CEILING_LIMITS)
     }

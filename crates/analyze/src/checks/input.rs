@@ -142,7 +142,7 @@ impl<'a> CheckInput<'a> {
     }
 
     /// Returns true if so many requests of a job failed that the others say little about the
-    /// target. Accepted errors count too, because they were not answered either.
+    /// target. Accepted errors count too, because they are not correct answers either.
     pub(crate) fn fails(&self, account: AccountId) -> bool {
         self.share(account, self.failed(account)) > ERRORS_INVALID
     }
@@ -169,8 +169,8 @@ impl<'a> CheckInput<'a> {
     }
 
     /// Returns the share of a job's requests that stayed open because the load exceeds the
-    /// capacity; `None` if the load may be within the capacity, if the job has no schedule or a
-    /// varying rate, or if the window is long enough for a trend.
+    /// capacity; `None` if the load may be within the capacity, if the job has no constant rate, or
+    /// if the window is long enough for a trend.
     pub(super) fn open_share(&self, account: AccountId) -> Option<f64> {
         let job = self.evidence.plan.account(account).job();
         let Backlog { open, arrivals, ended } = self.backlog(&self.evidence.jobs[account.index()]);
@@ -228,7 +228,7 @@ impl<'a> CheckInput<'a> {
         self.evidence.ended == Some(EndKind::Completed) && !lacks_input
     }
 
-    /// Returns the trend of a job's backlog; `None` if the job has no schedule or the window is too
+    /// Returns the trend of a job's backlog; `None` for a closed job, and if the window is too
     /// short.
     pub(crate) fn trend(&self, account: AccountId) -> Option<Trend> {
         let job = self.evidence.jobs.get(account.index())?;

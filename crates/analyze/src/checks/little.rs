@@ -2,7 +2,8 @@
 //! 1961). The mean number of busy clients is the product of their throughput and the sum of
 //! response time and think time.
 //!
-//! In a closed job N is known. If the law does not hold, requests or their times are missing.
+//! In a closed job N is known. If the law does not hold, requests or their times are missing or in
+//! excess.
 
 use std::ops::Range;
 

@@ -31,7 +31,7 @@ const INVALID_RATIO: f64 = 5.0;
 /// Send lag of the requests of a job.
 struct Lag<'a> {
     job: &'a str,
-    /// Part of the requests whose lag is at least this long.
+    /// Part of the requests: those whose lag is at least `ns`.
     part: LatePart,
     ns: f64,
     limit_ns: f64,

@@ -26,7 +26,7 @@ const OTHER_CLIENTS_PER_S: f64 = 5.0;
 /// Largest error of a server's uptime, in seconds, if it is reported in whole seconds.
 const UPTIME_ERROR_S: f64 = 2.5;
 
-/// First words of statements each of which is one transaction if it is not part of an explicit one.
+/// First words of statements that are one transaction each, unless an explicit one contains them.
 const SINGLE_TRANSACTION_WORDS: [&str; 21] = [
     "select", "with", "insert", "update", "delete", "replace", "merge", "values", "table",
     "explain", "show", "create", "drop", "alter", "truncate", "lock", "notify", "listen",

@@ -17,7 +17,7 @@ pub enum Conclusion {
     /// The interval permits none of the conclusions above.
     Undecided {
         /// Number of further pairs that would probably lead to one of these conclusions; `None` if
-        /// more than 10,000.
+        /// more than 10,000 pairs in total are needed, or if the runs were not interleaved.
         more_pairs: Option<u32>,
     },
     /// The runs do not scatter: no interval, and no claim.

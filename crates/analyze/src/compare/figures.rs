@@ -34,9 +34,10 @@ pub struct RunFigures {
     pub metrics: Vec<(RunMetric, f64)>,
     /// Metrics that the run does not have, with the reason.
     pub missing: Vec<(RunMetric, Missing)>,
-    /// Completed requests and rows per second of each job, including jobs whose rate is given.
+    /// Completed requests and rows per second of each job or part, including jobs whose rate is
+    /// given.
     pub carried: Vec<(RunMetric, f64)>,
-    /// Rates of each job over time.
+    /// Rates of each job or part over time.
     pub rates: Vec<JobRates>,
     /// Observed processor time of the load generator, the database and its proxy, as shares of the
     /// processors that they may use.
@@ -56,10 +57,10 @@ pub struct RunFigures {
     pub facts: Vec<(String, String)>,
 }
 
-/// The rates of a job in a run.
+/// The rates of a job or part in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobRates {
-    /// Name of the job.
+    /// Name of the job or part.
     pub job: String,
     /// Requests per second that were offered; `None` without a schedule of arrivals.
     pub offered_per_s: Option<f64>,
@@ -103,7 +104,7 @@ impl JobRates {
 pub enum Missing {
     /// The metric was not measured or not observed.
     NotMeasured,
-    /// An open job that keeps up: its throughput is the rate that was offered.
+    /// A job with a schedule that keeps up: its throughput is the rate that was offered.
     OfferedRate,
     /// The load exceeds the capacity: response times depend on the length of the run.
     ExceedsCapacity,
@@ -125,7 +126,7 @@ pub struct RunVerdict {
 }
 
 impl RunVerdict {
-    /// Creates the verdict from checks with their status; checks that pass are ignored.
+    /// Creates the verdict from checks with their status; only SUSPECT and INVALID checks count.
     pub fn new(checks: impl IntoIterator<Item = (CheckKind, Status)>) -> RunVerdict {
         let judged = |(kind, status): (CheckKind, Status)| (kind, status, kind.judged_domain());
         RunVerdict::divide(checks.into_iter().map(judged))

@@ -19,7 +19,8 @@ pub enum ObjectionKind {
     Data,
     /// The settings that decide whether commits survive a crash differ.
     Durability,
-    /// The machines, or the connections to the server, differ in a fact that affects the figures.
+    /// The machines, the settings of the load generator, the kinds of time (real or virtual), or
+    /// the connections to the server differ in a fact that affects the figures.
     Environment,
 }
 
@@ -67,9 +68,10 @@ pub enum Problem {
 /// The reason why an experiment has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unfinished {
-    /// The experiment was interrupted, or still runs: it can be resumed.
+    /// The experiment was interrupted, still runs, or ended because the difference of an arm was
+    /// not in effect: it can be resumed.
     Interrupted,
-    /// The load generator or the machine failed too often: it cannot be resumed.
+    /// The load generator or the machine failed too often: the experiment cannot be resumed.
     Failed,
 }
 
@@ -91,7 +93,7 @@ pub struct RunConditions {
     pub run: String,
     /// End of the run; `None` if it was killed, or still runs.
     pub ended: Option<EndKind>,
-    /// Lines of the plan, without target and seed.
+    /// Lines of the plan that determine the work of the run, without numbers of rows.
     pub plan: Vec<(String, String)>,
     /// Contents of the files that requests are made from. Older records do not have them.
     pub files: Vec<(String, String)>,
@@ -99,8 +101,8 @@ pub struct RunConditions {
     pub data: Vec<(String, String)>,
     /// Settings that decide whether commits survive a crash.
     pub durability: Vec<(String, String)>,
-    /// Facts about machine, network and time that affect the figures. A fact that is unknown for a
-    /// run is not compared.
+    /// Facts about machine, network, load generator and kind of time (real or virtual) that affect
+    /// the figures. A fact that is unknown for a run is not compared.
     pub environment: Vec<(String, String)>,
 }
 

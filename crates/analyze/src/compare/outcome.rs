@@ -14,8 +14,8 @@ pub enum BetOutcome {
     Failed,
     /// The interval includes an end of the range, or there is no interval.
     Undecided {
-        /// Number of further pairs that would probably decide the bet; `None` if more than 10,000,
-        /// or if the pairs do not scatter.
+        /// Number of further pairs that would probably decide the bet; `None` if more than 10,000
+        /// pairs in total are needed, or if the pairs do not scatter.
         more_pairs: Option<u32>,
     },
 }

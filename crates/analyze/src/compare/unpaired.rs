@@ -1,10 +1,11 @@
 //! The change of a metric between two groups of runs that were not interleaved.
 //!
-//! The method is Welch's t on the means of the runs' logarithms ("The generalization of Student's
-//! problem when several different population variances are involved", 1947). Its interval covers
-//! the scatter of runs within each group, but not changes between the groups: the machine's drift
-//! is a part of the estimate. With the drift of ordinary machines, a third of the comparisons of
-//! equal groups are significant, so every answer must say that the runs were not paired.
+//! The method is Welch's t on the means of the runs' values, or of their logarithms if ratios are
+//! compared ("The generalization of Student's problem when several different population variances
+//! are involved", 1947). Its interval covers the scatter of runs within each group, but not changes
+//! between the groups: the machine's drift is a part of the estimate. With the drift of ordinary
+//! machines, a third of the comparisons of equal groups are significant, so every answer must say
+//! that the runs were not paired.
 
 use workload::question::Scale;
 

@@ -77,8 +77,9 @@ pub struct ArmValidity {
     /// Number of runs that were repeated, because the load generator or its machine failed in their
     /// round.
     pub repeated: u32,
-    /// Runs that count and are INVALID because of the database: the number of the round, and the
-    /// INVALID checks.
+    /// Runs that count and are INVALID: the number of the round, and the INVALID checks. In an
+    /// experiment, the reason is the database; in a group of single runs, it may also be the load
+    /// generator or the machine.
     pub invalid: Vec<(u32, Vec<CheckKind>)>,
     /// Runs that count and are SUSPECT: the number of the round, and the SUSPECT checks.
     pub suspect: Vec<(u32, Vec<CheckKind>)>,

@@ -2,9 +2,10 @@
 //!
 //! The best point is the one with the best mean. The data choose this point, so another point may
 //! be better in truth. Each other point is therefore compared with it, by the pairs of their runs
-//! in the same repeats (Student's t on differences of logarithms), and is worse only if the
-//! interval of the change lies on the worse side. A point whose mean is worse by more than the
-//! smallest change that matters, but whose interval is too wide to show it, is undecided.
+//! in the same repeats (Student's t on differences, of logarithms for metrics that are compared by
+//! ratio), and is worse only if the interval of the change lies on the worse side. A point whose
+//! mean is worse by more than the smallest change that matters, but whose interval is too wide to
+//! show it, is undecided.
 //!
 //! Bonferroni's correction divides the error probability by the number of other points. The truly
 //! best point is called worse only if some point seems significantly better than it. There are as

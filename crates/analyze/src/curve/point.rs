@@ -120,7 +120,7 @@ impl CurvePoint<'_> {
         self.runs.iter().map(value).collect()
     }
 
-    /// Returns true if a run has no value of a metric because its load exceeds the capacity.
+    /// Returns true if, in a run, the load of a metric's job exceeds the capacity.
     pub(super) fn exceeds_capacity(&self, metric: &RunMetric) -> bool {
         self.runs.iter().any(|run| exceeds_capacity(run.figures, metric))
     }

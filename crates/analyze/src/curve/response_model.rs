@@ -65,7 +65,7 @@ pub struct ModelPoint {
 pub enum PointRole {
     /// T was taken from this point.
     OneRequest,
-    /// X was taken from this point, and from other points on the plateau.
+    /// X was taken from this point, and from any other points on the plateau.
     Plateau,
     /// The point tests the model.
     Compared,

@@ -12,10 +12,10 @@ use crate::linear::{invert, multiply};
 /// Maximum number of steps of one solution.
 const MOST_STEPS: u32 = 40;
 
-/// Maximum number of halvings of one step.
+/// Maximum number of lengths that are tried for one step, each half of the previous one.
 const MOST_HALVINGS: u32 = 30;
 
-/// Smallest relative reduction of the sum of squares for which a step is taken.
+/// Relative reduction of the sum of squares up to which no further step is taken.
 const SMALLEST_GAIN: f64 = 1e-12;
 
 /// Smallest relative pivot of equations that determine the parameters. The rows of one step may

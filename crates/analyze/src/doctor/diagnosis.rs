@@ -160,7 +160,8 @@ impl DurableSetting {
         }
     }
 
-    /// Returns true if commits and pages survive a power failure with this value.
+    /// Returns true if commits and pages survive a power failure with this value. SQLite's `normal`
+    /// is accepted, although it can lose commits with a write-ahead log.
     pub(super) fn is_safe(self, value: &str) -> bool {
         match self {
             DurableSetting::Fsync | DurableSetting::FullPageWrites => value == "on",

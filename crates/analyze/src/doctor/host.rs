@@ -36,7 +36,8 @@ const LOAD_PER_PROCESSOR: f64 = 0.5;
 /// Largest share of processor time that a hypervisor may steal.
 const STOLEN_ALLOWED: f64 = 0.005;
 
-/// Lateness that 99 of 100 sleeps must not exceed: the limit of the check `send-lag` of a run.
+/// Lateness that 99 of 100 sleeps must not exceed: the p99 of the send lag that the check
+/// `send-lag` of a run allows at any response time.
 const LATENESS_ALLOWED: Nanos = Nanos::from_micros(200);
 
 /// Clock sources that are read without a system call.

@@ -32,7 +32,7 @@ pub(super) fn hosts(input: &DoctorInput) -> Vec<(Option<String>, CheckOutcome)> 
     reached.chain(unreached).collect()
 }
 
-/// Checks a setting that decides whether commits survive a power failure.
+/// Checks a setting that decides whether commits or pages survive a power failure.
 fn durable(server: &Server, durable: DurableSetting) -> CheckOutcome {
     match setting(server, durable.name()) {
         None => CheckOutcome::NotAsked,
@@ -95,7 +95,7 @@ fn buffer_pool(all: &DoctorInput, server: &Server) -> CheckOutcome {
     }
 }
 
-/// Parses a size as servers write it: bytes, or a number with the unit of `pg_settings`.
+/// Parses a size as servers write it: bytes, or a number with a unit of PostgreSQL, as in `128MB`.
 fn bytes(text: &str) -> Option<u64> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);

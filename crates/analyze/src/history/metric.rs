@@ -1,4 +1,4 @@
-//! Metrics of histories: those of runs, and the results of capacity searches.
+//! Metrics of histories: those of runs, and the results of searches for a load.
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ pub enum SearchResult {
     Saturated,
 }
 
-/// A metric as a user names it: of the job in parentheses, or of all jobs.
+/// A metric as a user names it: `rows(read)` for one job or table, `rows` for all of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MetricName {
     /// Name of the quantity.

@@ -69,7 +69,8 @@ pub enum Cause {
     /// The database or its setup changed: the canary did not change by half as much as the metric
     /// in this direction.
     Database,
-    /// The canaries scatter too much to say.
+    /// Unknown: the canaries scatter too much or have no interval, or the metric is compared by
+    /// difference.
     Unclear,
 }
 

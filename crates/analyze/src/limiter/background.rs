@@ -137,7 +137,8 @@ impl LimiterInput<'_, '_> {
         })
     }
 
-    /// Returns a candidate if an intermittent job clearly reduces the throughput of closed jobs.
+    /// Returns a candidate if an intermittent job, or intermittent work of the database, clearly
+    /// reduces the throughput of a closed job.
     fn intermittent_work(&self) -> Option<Candidate> {
         let check_input = self.check_input;
         let length_s = check_input.evidence.window_length().as_secs_f64();

@@ -11,8 +11,8 @@ use super::finding::LimiterFinding;
 pub struct Candidate {
     /// Suspected component.
     pub component: Component,
-    /// Weight of the suspicion, 0 to 1. Depending on the component, it is the used fraction of the
-    /// component's capacity, or the fraction of the requests' time that was spent in the component.
+    /// Weight of the suspicion, 0 to 1, such as the used fraction of the component's capacity, or
+    /// the fraction of the requests' time that was spent in the component.
     pub share: f64,
     /// Facts behind the suspicion.
     pub finding: LimiterFinding,

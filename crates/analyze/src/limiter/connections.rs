@@ -251,7 +251,8 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns true if a request of a program keeps its session for longer than [`LONG_REQUEST_S`]
-    /// on average, assuming that all sessions execute statements.
+    /// on average, assuming that all sessions execute statements. Returns false if the number of
+    /// requests is unknown.
     fn takes_long(&self, sessions: f64) -> bool {
         sessions > LONG_REQUEST_S * self.requests_of_a_program_per_s().unwrap_or(0.0)
     }

@@ -538,7 +538,7 @@ pub enum UnobservedSource {
 /// it used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contradiction {
-    /// Mean number of sessions that are shown as running.
+    /// Mean number of sessions that samples show as running and no counter shows as waiting.
     pub running: f64,
     /// Mean number of active sessions.
     pub active: f64,

@@ -179,7 +179,7 @@ impl LimiterInput<'_, '_> {
 
     /// Returns all candidates, ordered by [`Candidate::order`]: causes before their consequences.
     /// For an observed program, candidates with [`Component::GeneratorInput`] come before all
-    /// others. If there are none, the only entry names too few requests in flight, a lack of
+    /// others. Without any candidate, the only entry names too few requests in flight, a lack of
     /// processors, or an unknown limiter.
     fn ranked(&self, why: Saturation) -> Vec<Candidate> {
         let mut ranked = self.connections();
@@ -228,8 +228,8 @@ impl LimiterInput<'_, '_> {
         Some(candidate)
     }
 
-    /// Returns the clients that always have a request to send, one at a time; `None` if a job is
-    /// overloaded for a reason other than a lack of workers.
+    /// Returns the clients that send requests one at a time; `None` if a job is overloaded for a
+    /// reason other than a lack of workers.
     fn requesters(&self) -> Option<(Requesters, Clients)> {
         match self.demand.source {
             LoadSource::Load => Some((Requesters::Writers, self.demand.closed)),

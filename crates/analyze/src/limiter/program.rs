@@ -138,8 +138,8 @@ impl LimiterInput<'_, '_> {
         Some(candidate)
     }
 
-    /// Returns the candidate that the program has too few sessions, if the database has processors
-    /// to spare or neither side lacks a processor. Used if there is no other candidate.
+    /// Returns a candidate for a program with too few sessions, if the database has processors to
+    /// spare or neither side lacks a processor. Used if there is no other candidate.
     pub(super) fn program_concurrency(&self) -> Option<Candidate> {
         let sessions = self.program_sessions()?;
         // Saturated processors do not limit a program if its threads and its database get one

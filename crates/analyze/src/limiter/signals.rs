@@ -216,7 +216,7 @@ impl<'a> Signals<'a> {
         self.series_named(&ComponentKind::Statistics, statistic.name)?.mean(&self.window)
     }
 
-    /// Returns the largest reading of a gauge in the window.
+    /// Returns the largest sample of a gauge in the window.
     pub(super) fn most(&self, kind: &ComponentKind, metric: ObservedMetric) -> Option<f64> {
         self.series(kind, metric)?.most(&self.window)
     }
@@ -419,7 +419,8 @@ impl<'a> Signals<'a> {
         let of_host = |metric| self.rate_at_server(&ComponentKind::Host, metric);
         let all = of_host(host::BUSY).zip(of_host(host::PROCESSORS));
         let all = all.map(|(busy, all)| HostProcessors { busy, count: all.round() });
-        // Such a count is far larger. The two may differ a little, because rates are measured.
+        // The count of all processors is then far larger. Otherwise, the two counts may differ a
+        // little, because rates are measured.
         all.filter(|all| all.count > 1.02 * count).or(Some(each)).filter(|_| count > 0.0)
     }
 

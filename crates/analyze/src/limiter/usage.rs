@@ -42,7 +42,7 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns the number of processors that the database used or waited for, as a fraction of
-    /// those that it may use. Bursts of requests let the database wait for processors even if it
+    /// those that it may use. Bursts of requests make the database wait for processors even if it
     /// does not need all of them on average.
     pub(super) fn database_demand(&self) -> Option<f64> {
         let waited = self.database_waited()?;

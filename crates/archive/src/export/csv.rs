@@ -13,7 +13,7 @@ use crate::reader::{Archive, IntervalCounts};
 /// Columns. The first four identify the row. Then follow the requests with an intended start in the
 /// row's second, the requests that ended in that second, and the state at its end. Times come from
 /// a histogram row, and are given in its first second. In runs of more than two hours, a histogram
-/// row is longer than a second. New columns are appended, for programs that refer to columns by
+/// row can be longer than a second. New columns are appended, for programs that refer to columns by
 /// number.
 const COLUMNS: [&str; 39] = [
     "job",

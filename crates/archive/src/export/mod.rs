@@ -2,7 +2,7 @@
 //! spreadsheets and scripts, [`json()`] for programs, [`write_hlog()`] for the tools of
 //! HdrHistogram; and [`single_run()`], which copies a run of an experiment to a record of its own.
 //!
-//! Rows are written as they are read, so memory does not grow with the length of the run. The
+//! Intervals and histograms are written as they are read, so they are never all in memory. The
 //! file's own name is not in an export, so equal records give equal bytes.
 
 mod csv;

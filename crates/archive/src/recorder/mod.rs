@@ -8,7 +8,8 @@
 //!
 //! The invariant: when [`Recorder::finish`] returns, the record has all deliveries that were not
 //! reported as lost. After a `kill -9` in real time, it has all that the thread received at least
-//! 1.5 seconds before the kill, unless a reader or a slow disk delayed the transaction.
+//! 1.5 seconds before the kill, unless a reader or a slow disk delayed the transaction. The samples
+//! of bins that were open are missing.
 
 mod barrier;
 mod cache;

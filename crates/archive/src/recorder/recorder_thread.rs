@@ -3,7 +3,8 @@
 //! In real time an interval is written as soon as every lane has passed it: one transaction per
 //! second. In virtual time some dozens of intervals share a transaction, or hundreds if few
 //! requests arrive in them. If a write fails, the lanes are notified, further deliveries are
-//! emptied and returned, and the record stays as its last transaction left it.
+//! emptied and returned, and the record keeps the committed rows. The failure is recorded as the
+//! end of the run, if that can still be written.
 
 use std::mem;
 use std::sync::Arc;

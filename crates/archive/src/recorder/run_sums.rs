@@ -311,8 +311,8 @@ impl RunSums {
     }
 }
 
-/// Returns true if a request has a response time: it was completed, unsent or timed out. Rejected
-/// requests and other errors have none.
+/// Returns true if a request counts in the histogram of response times: it was completed, unsent or
+/// timed out. Rejected requests and other errors do not count there.
 fn has_response(sample: &Sample) -> bool {
     match &sample.outcome {
         Outcome::Completed

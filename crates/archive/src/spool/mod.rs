@@ -3,8 +3,8 @@
 //! A [spool](thread::Spool) is a thread that writes one file. Its producers fill their own blocks,
 //! and swap a full one for an empty one through a [handle](thread::SpoolHandle). The blocks
 //! circulate, and their number limits the amount of pending data. A producer that finds no empty
-//! block either drops its data and counts the loss ([`OpLog`]) or waits (the results of a job),
-//! depending on its file.
+//! block either drops its data and counts the loss ([`OpLog`] in real time) or waits ([`OpLog`] in
+//! virtual time, and the results of a job).
 //!
 //! The lock of the queue is held only to move a block, never while data are processed or written.
 //!

@@ -10,7 +10,7 @@ use rusqlite::{Connection, Row, params};
 use crate::encoding::{Encoder, HistogramSummary};
 use crate::error::RowError;
 
-/// The numeric columns of `interval`, in order.
+/// The columns of `interval` with counters, in order.
 pub(crate) const SCALARS: [&str; 16] = [
     "arrivals",
     "completed",

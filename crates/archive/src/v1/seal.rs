@@ -76,7 +76,7 @@ pub(crate) fn sums_on_disk(of: &Connection) -> Result<Totals, RowError> {
     Ok(totals)
 }
 
-/// Writes the sums of `interval`, and the number of rows in each table.
+/// Writes the sums of `interval`, and the numbers of rows of the counted tables.
 pub(crate) fn write_seal(to: &Connection, sums: &Totals) -> Result<(), RowError> {
     write_sample_ranges(to, count_sample_ranges(to)?)?;
     let mut insert = to.prepare("insert into seal values (?, ?, ?)")?;

@@ -24,7 +24,7 @@ pub struct RunRow {
     pub point: Option<String>,
     /// The part of the experiment that the run belongs to.
     pub phase: Phase,
-    /// Number of earlier attempts at the round, step or trial.
+    /// Number of earlier attempts at the round or step; 0 for a trial.
     pub attempt: u32,
     /// The use of the run in the experiment.
     pub state: RunState,
@@ -74,8 +74,8 @@ pub enum Phase {
 pub enum RunState {
     /// The run counts. In a phase with rounds, it counts only together with all runs of its round.
     Counts,
-    /// The run does not count: its round, step or trial was repeated, because the load generator or
-    /// its machine failed, or because a sweep over the number of servers lost a server.
+    /// The run does not count: its round or step was repeated, because the load generator or its
+    /// machine failed, or because a sweep over the number of servers lost a server.
     Repeated,
     /// The run does not count: its server was lost, its arm was not in effect, or its round was
     /// incomplete when the experiment was resumed. A resumed experiment begins the round again.
@@ -98,7 +98,7 @@ pub struct Figure {
 pub struct LookRow {
     /// Number of pairs that were evaluated.
     pub pairs: u32,
-    /// True if the look ended the experiment.
+    /// True if the look decided the experiment, which then needs no further pairs.
     pub is_decided: bool,
 }
 

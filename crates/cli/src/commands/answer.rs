@@ -110,9 +110,9 @@ pub(crate) fn lost_record(error: &RecordError, of: Measurement) -> Complaint {
     Complaint::new(format!("{measured} `{path}` {state}")).with_exit(Exit::Invalid).help(help)
 }
 
-/// Prints the answer of a recorded run. The exit code reflects the verdict and missed thresholds
-/// only: the end of the run, such as an interruption or a lost target, is not a failure of the
-/// report.
+/// Prints the answer of a recorded run. The exit code reflects the verdict, missed thresholds and a
+/// plan that cannot be read: the end of the run, such as an interruption or a lost target, is not a
+/// failure of the report.
 pub(crate) fn print_record(
     view: &View,
     args: &AnswerArgs,

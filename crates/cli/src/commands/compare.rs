@@ -56,7 +56,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Complaint> {
     Ok(Exit::of_comparison(&view, args.answer.strict))
 }
 
-/// Compares two records. The record of an experiment is compared with all of its arms.
+/// Compares two records. The record of an experiment stands for all of its arms.
 pub(crate) fn compare_two(records: [(String, RecordName); 2]) -> Result<ComparisonView, Complaint> {
     let groups = Groups::read_named(records.into())?;
     let pairing = GroupPairing::of(&groups, None)?;

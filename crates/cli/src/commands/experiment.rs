@@ -466,7 +466,7 @@ pub(crate) fn difference_view(baseline: ArmId, one: &UndeclaredDifference) -> Di
     }
 }
 
-/// Refuses experiments that this version does not run.
+/// Refuses programs that the user has not allowed, and options that experiments do not have.
 fn refuse_unsupported(args: &RunArgs, file: &ExperimentFile) -> Result<(), Complaint> {
     let refuse = |sentence: String, help: &str| Err(Complaint::new(sentence).help(help));
     for arm in file.experiment.arm_points() {

@@ -32,7 +32,7 @@ impl Progress {
     /// Listens at the addresses of the pages, if the options name any.
     ///
     /// # Errors
-    /// An address cannot be used.
+    /// An address cannot be used, or a thread cannot be started.
     pub(super) fn start(args: &RunArgs, file: &ExperimentFile) -> Result<Progress, Complaint> {
         let servers = LiveServers::bind(args)?;
         let display = Display::of_experiment(&file.experiment.ask);

@@ -1,5 +1,5 @@
-//! `assay publish`: an archive or a folder with a record, its answer in all forms, the files that
-//! were read, the settings of every system, and checksums.
+//! `assay publish`: an archive or a folder with a record, its answer as a page, text, JSON and
+//! Markdown, the files that were read, the settings of every system, and checksums.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
@@ -252,7 +252,7 @@ struct BundleContent {
     inputs: Vec<InputFile>,
 }
 
-/// An answer in all of its formats.
+/// An answer as a page, as text and as JSON.
 struct AnswerForms {
     page: String,
     text: String,

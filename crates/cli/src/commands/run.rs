@@ -137,8 +137,8 @@ fn run_file(
 
 /// Prints the answer of a run that has ended, and the errors that occurred.
 ///
-/// If the target was never reached, only the error is printed. The record is removed, because it
-/// has nothing but this error. With `--json`, the record is kept and the document is printed.
+/// If the missing target never answered, only the error is printed. The record is removed, because
+/// nothing was changed or measured. With `--json`, the record is kept and the document is printed.
 pub(crate) fn conclude(
     done: RunResult,
     args: &AnswerArgs,

@@ -11,7 +11,7 @@ pub(super) struct ExperimentProgress {
     /// Latest lines, the oldest first.
     lines: VecDeque<String>,
     /// Number of the latest run, from 1, and the maximum number of runs; `None` before the first
-    /// run and in a capacity search.
+    /// run of an arm, and in a capacity search.
     runs: Option<(u32, u32)>,
     /// True while a run is measured.
     pub(super) is_running: bool,

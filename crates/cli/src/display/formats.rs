@@ -5,6 +5,7 @@ use base::units::grouped;
 
 /// Formats a time with three significant digits: `950 ns`, `1.40 ms`, `12.3 s`.
 pub(super) fn time(time: Nanos) -> String {
+    // A time that would be rounded to 1000 has the next unit.
     let (size, unit) = match time.0 {
         0..1_000 => return format!("{} ns", time.0),
         1_000..1_000_000 => (1e3, "µs"),

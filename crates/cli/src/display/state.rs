@@ -224,7 +224,7 @@ impl State {
     }
 }
 
-/// Returns the names of all targets of a run.
+/// Returns the URLs of all targets of a run, and `programs` if jobs run programs.
 fn targets(order: &Order) -> String {
     let Order { plan, target, .. } = order;
     let main = plan.uses(JobTarget::Main).then(|| target.display_url());

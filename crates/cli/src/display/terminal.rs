@@ -19,7 +19,8 @@ use crate::stderr;
 /// Shortest interval between two repaints.
 const MIN_REPAINT_INTERVAL: Nanos = Nanos::from_millis(100);
 
-/// The widths of the number columns, with spacing, and of the progress bar, in characters.
+/// The widths of the number columns, with spacing, and the maximum width of the progress bar, in
+/// characters.
 const WIDTHS: [usize; COLUMNS.len() - 1] = [11, 12, 9, 9, 10, 11, 9];
 const BAR_WIDTH: usize = 40;
 

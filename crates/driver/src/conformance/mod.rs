@@ -58,7 +58,7 @@ pub trait StoringFixture: Fixture {
     /// Returns the type of a column of doubles.
     fn real(&self) -> &'static str;
 
-    /// Returns the type of a column for texts of up to a megabyte.
+    /// Returns the type of a column for texts of slightly more than a megabyte.
     fn text(&self) -> &'static str;
 
     /// Returns a driver for the same database with a lock timeout of at most 20 ms.

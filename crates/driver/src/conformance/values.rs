@@ -186,8 +186,8 @@ pub async fn bytes_are_counted<F: StoringFixture>(context: CaseContext<'_, F>) -
     Ok(())
 }
 
-/// Checks that rows are captured if they are wanted, including rows of a request that failed later
-/// on.
+/// Checks that rows are captured if they are wanted, including rows of a request or a pipelined
+/// transaction that failed later on.
 pub async fn requested_rows_are_captured<F: StoringFixture>(
     context: CaseContext<'_, F>,
 ) -> Verdict {
@@ -211,7 +211,7 @@ pub async fn requested_rows_are_captured<F: StoringFixture>(
     let failing = steps().into_iter().chain([execute_with(bad, 0, 0)]);
     for mut work in [work(steps(), &[]), work(failing, &[])] {
         work.capture = RowMemory::default().buffer();
-        // The second request fails; another case checks its error.
+        // All requests except the first fail; other cases check their errors.
         let _ = connection.run(&mut work).await;
         let found = captured(&work.capture);
         ensure!(found == expected, "{expected:?} is returned and {found:?} captured");

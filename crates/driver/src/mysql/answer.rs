@@ -187,7 +187,8 @@ impl Sink for Answer<'_> {
     }
 }
 
-/// The complete reply to an unmeasured command: a statement's description, or its result as text.
+/// The complete reply to a command other than a statement of a request: the description of a
+/// statement, or a result as text.
 #[derive(Debug, Default)]
 pub(super) struct FullReply {
     pub(super) outcome: StatementOutcome,

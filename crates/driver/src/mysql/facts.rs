@@ -1,4 +1,5 @@
-//! Facts about a MySQL or MariaDB server, other than its settings, that affect its performance.
+//! Further facts about a MySQL or MariaDB server that affect its performance: the settings that
+//! somebody has set, replication and sizes.
 //!
 //! They come from several statements, which differ between MySQL and MariaDB. If the server refuses
 //! a statement, the facts from it are unknown.
@@ -41,9 +42,9 @@ const FILES_OF_MYSQL: &str = "select sum(file_size), @@innodb_buffer_pool_size, 
      from information_schema.innodb_tablespaces \
      where substring_index(name, '/', 1) = cast(database() as binary)";
 
-/// Queries for a hash of the server's identity, its start time and its database. The hash is the
-/// same over every address and proxy. MariaDB has no `server_uuid`, but a `server_uid`: a hash of
-/// the machine's network address and the port, since 10.6.16 and 10.11.6. The uptime and
+/// Queries for a hash of the server's identity, its start time and the session's database. The hash
+/// is the same over every address and proxy. MariaDB has no `server_uuid`, but a `server_uid`: a
+/// hash of the machine's network address and the port, since 10.6.16 and 10.11.6. The uptime and
 /// `unix_timestamp()` are those at the start of the statement, so their difference is the same in
 /// every reading. `md5` is not used: in MySQL 9.7 it requires a component.
 const IDENTITY_OF_MARIADB: &str = "select left(sha2(concat_ws(' ', @@server_uid, @@port, \

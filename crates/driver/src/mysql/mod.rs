@@ -54,7 +54,7 @@ impl Mysql {
     }
 
     /// Returns the password file `~/.my.cnf` if it has a password for any host, which a server of
-    /// the URL would receive.
+    /// the URL would receive unless `ASSAY_PASSWORD` is set.
     ///
     /// `None` if the file has no such password, if the URL contains a password, or if all servers
     /// of the URL are on this machine.

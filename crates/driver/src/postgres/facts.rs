@@ -1,4 +1,5 @@
-//! Facts about a PostgreSQL server, other than its settings, that affect its performance.
+//! Further facts about a PostgreSQL server that affect its performance: the settings that somebody
+//! has set, replication and sizes.
 //!
 //! They come from six statements. If the server refuses a statement, the facts from it are unknown.
 

@@ -148,8 +148,8 @@ impl PostgresConnection {
     /// The rows of the first batch are generated when the server requests them, because it may
     /// refuse the COPY. The first rows of each further batch are generated while the previous batch
     /// is committed. They are sent only after the server's answer to the commit. With that answer,
-    /// a pooler that assigns sessions per transaction gives the session to another client, and it
-    /// would never answer data that were sent earlier. Protocol chapter "COPY Operations".
+    /// a pooler that assigns sessions per transaction gives the session to another client; rows
+    /// that were sent earlier would never be answered. Protocol chapter "COPY Operations".
     async fn copy(&mut self, into: &Insert<'_>, batches: &mut impl Batches) -> Result<(), Error> {
         let text = format!("copy {} ({}) from stdin", into.table, into.columns.join(", "));
         let (mut values, mut piece) = (Values::new(), Vec::new());

@@ -187,10 +187,10 @@ const MOST_ATTEMPTS: u32 = 7;
 /// Progress").
 ///
 /// A server that has not begun the statement ignores a cancellation, and runs the statement later.
-/// The request is therefore repeated until the session has ended. Once the server has answered
-/// something, our side of the session's socket is closed, so the session ends as soon as it is
-/// idle. It is not closed earlier: a pooler forgets the session of a client that has hung up, and
-/// could then not pass on a repeated request.
+/// The request is therefore repeated until the session has ended, at most [`MOST_ATTEMPTS`] times
+/// in all. Once the server has answered something, our side of the session's socket is closed, so
+/// the session ends as soon as it is idle. The socket is not closed earlier: a pooler forgets the
+/// session of a client that has hung up, and could then not pass on a repeated request.
 #[derive(Debug)]
 pub(super) struct Cancel {
     pub(super) service: Arc<Service>,

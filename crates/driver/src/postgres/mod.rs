@@ -53,7 +53,7 @@ impl Postgres {
     }
 
     /// Returns the password file `~/.pgpass` if a line with the host `*` has the password that a
-    /// server of the URL would receive.
+    /// server of the URL would receive unless `ASSAY_PASSWORD` is set.
     ///
     /// `None` if there is no such line, if the URL contains a password, or if all servers of the
     /// URL are on this machine.

@@ -25,7 +25,7 @@ use crate::{Error, PreparedId, Reply, Step, Table, Work};
 /// A prepared statement, or an execution of the unnamed statement, which may include its Parse.
 pub(super) struct Statement {
     pub(super) template: Template,
-    /// The execution, whose rows have the columns that the server described.
+    /// The messages of an execution, with the number of columns of its rows if that is known.
     pub(super) cycle: Cycle,
 }
 

@@ -13,8 +13,9 @@
 //!
 //! A program is the leader of a process group. When its request is abandoned, the whole group gets
 //! SIGTERM and, after a second, SIGKILL. Dropping the last clone of the driver waits until that is
-//! done: no abandoned program outlives the run. A [`guardian`] does the same when this process is
-//! killed; no command runs before the guardian knows its group. Background processes of a program
+//! done, for at most five seconds: no abandoned program outlives the run, unless it is stuck in the
+//! kernel. When this process is killed, a [`guardian`] sends the same signals, SIGKILL after five
+//! seconds; no command runs before the guardian knows its group. Background processes of a program
 //! that ends by itself are left alone.
 
 mod child;

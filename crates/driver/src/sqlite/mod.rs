@@ -2,8 +2,8 @@
 //!
 //! SQLite is a library whose calls block, so each connection has its own thread. A request is
 //! handed to the thread as a whole, and handed back when it has ended (module `mailbox`). The
-//! thread stamps the start (S) and the end (D), so the service time contains SQLite's work without
-//! the handoffs, which count as the generator's own lag. The service time contains waits for
+//! thread stamps the start and the end, so the service time contains SQLite's work without the
+//! handoffs, which count as the generator's own lag. The service time contains waits for
 //! another connection's lock; their number is counted.
 //!
 //! # Options of the URL
@@ -248,8 +248,8 @@ impl Driver for Sqlite {
         3
     }
 
-    /// Returns the sums of `sqlite3_stmt_status` over the statements of requests. Each active
-    /// connection updates the sums once a second.
+    /// Returns the sums of `sqlite3_stmt_status` over the statements of requests and of loads. Each
+    /// active connection updates the sums once a second.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         self.shared.counters.read()
     }

@@ -91,7 +91,7 @@ impl<'c> Session<'c> {
     }
 
     /// Runs a request. The time of the request begins when this thread starts to run it, and ends
-    /// with the last row or, after an error, with the end of the rollback.
+    /// with the last step or, after an error, with the end of the rollback.
     fn run(&mut self, work: &mut Work) -> Result<(), Error> {
         self.waits.take();
         let begun = Monotonic.now();

@@ -8,8 +8,8 @@
 //! and wait for an unreachable target. The recorded assignment of the request is then the beginning
 //! of its last attempt to connect.
 //!
-//! Apart from the text of errors, this is the only code of the measured path that allocates:
-//! opening a session cannot avoid allocations.
+//! Apart from errors and from rows that go to a results file, this is the only code of the measured
+//! path that allocates: opening a session cannot avoid allocations.
 
 use std::pin::pin;
 

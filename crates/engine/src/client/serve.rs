@@ -77,9 +77,9 @@ impl<D: Driver> Client<D> {
             gate.add_idle(Rc::clone(&self.handle));
         }
         gate.assign(now);
-        // Only the dispatcher adds clients and ends runs. Wake it at once if requests wait and the
-        // job may have more clients, or if the queue overflowed. Wake it also when the schedule is
-        // over, since a timer that is never due would not wake it.
+        // Only the dispatcher adds clients and ends a run whose queue overflowed. Wake it at once
+        // if requests wait and the job may have more clients, or if the queue overflowed. Wake it
+        // also when the schedule is over, since a timer that is never due would not wake it.
         let crowded = gate.waiting() > 0 && self.job_state.clients.may_grow();
         let at_once = crowded || gate.has_overflowed() || gate.has_ended();
         let due = if at_once { now } else { gate.next_due() };

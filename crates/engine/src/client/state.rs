@@ -39,7 +39,7 @@ pub(crate) struct Client<D: Driver> {
     pub(super) work: Work,
     /// Number of requests so far, modulo 2^32.
     pub(super) served: u32,
-    /// Sinks for the rows that statements return, one for each part of the job with a results file.
+    /// Sinks for the rows that statements return, one for each part that has a results file.
     pub(super) results: RowSinks<PartId>,
 }
 

@@ -234,7 +234,7 @@ impl NullFloor {
     /// Measures the mean time of a request of one client, in nanoseconds.
     ///
     /// # Errors
-    /// The measurement was interrupted, or nothing was answered.
+    /// The measurement could not be run, was interrupted, or got no answer.
     pub(crate) fn measure(self, version: &str, stop: &Stop) -> Result<f64, Problem> {
         let runner = CalibrationRunner {
             folder: folder().map_err(Problem::System)?,

@@ -29,7 +29,8 @@ pub struct AaResult {
     pub target: String,
     /// Metric that was compared.
     pub metric: String,
-    /// Standard deviation of the relative changes between the two runs of a pair, as a fraction.
+    /// Standard deviation of the changes between the two runs of a pair: of the logarithms of their
+    /// ratios or, for a metric that is compared by differences, of the differences.
     pub spread: f64,
     /// Numbers of comparisons and of false alarms.
     pub counted: FalsePositives,

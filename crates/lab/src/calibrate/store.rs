@@ -102,7 +102,7 @@ impl Store {
     /// Reads a document of the store; returns `None` if there is no file.
     ///
     /// # Errors
-    /// The file exists and is not a JSON document.
+    /// The file exists, but cannot be read or is not a JSON document.
     pub(super) fn document(&self, path: &Path) -> Result<Option<Value>, UnusableFile> {
         let unusable = |reason: String| UnusableFile { path: path.to_owned(), reason };
         match text(path) {

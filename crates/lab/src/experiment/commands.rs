@@ -40,7 +40,7 @@ impl HookPoint {
 pub(super) enum HookEnd {
     /// All statements or programs ran.
     AllRan,
-    /// The user ended the experiment before or while the statements or programs ran.
+    /// An interrupt ended the statements or programs before all of them had run.
     Interrupted,
 }
 
@@ -78,8 +78,8 @@ impl Commands {
         Ok(())
     }
 
-    /// Runs the commands of an arm, one after the other. Starts no further command once the
-    /// experiment is interrupted.
+    /// Runs the commands of an arm, one after the other. Starts no further command after an
+    /// interrupt that ends commands at this [`HookPoint`].
     ///
     /// # Errors
     /// A command fails or takes too long, or its password file cannot be written.

@@ -19,7 +19,7 @@ pub(super) fn is_counted(row: &RunRow) -> bool {
     row.phase.has_rounds() && row.state == RunState::Counts
 }
 
-/// Returns the number of leading rounds whose runs, `arm_points` in each, all count.
+/// Returns the number of leading rounds in which all runs count: `arm_points` runs in each round.
 pub(super) fn complete_rounds<'r>(
     runs: impl Iterator<Item = &'r RunRow> + Clone,
     arm_points: usize,

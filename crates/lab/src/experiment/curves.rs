@@ -19,8 +19,8 @@ pub struct SweepResults {
 }
 
 impl ExperimentResults {
-    /// Returns the results of a sweep. `design` has the statistics for comparing its arms at each
-    /// point.
+    /// Returns the results of a sweep. `design` is the statistical design, by which the arms are
+    /// compared at each point.
     pub fn sweep(&self, sweep: &SweepOutline, design: &Design) -> SweepResults {
         let values: Vec<(String, Option<f64>)> =
             sweep.values.iter().map(|value| (value.clone(), numeric_value(value))).collect();

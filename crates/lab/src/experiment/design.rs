@@ -1,10 +1,10 @@
-//! The statistics of an experiment.
+//! The statistical design of an experiment.
 
 use analyze::compare::{Design, LookPlan, OrderModel};
 use workload::question::{Outline, Rounds};
 
-/// Returns the statistics of an experiment. If its order of runs is counterbalanced, as for an
-/// experiment that may change data, the effect of the order is fitted.
+/// Returns the statistical design of an experiment. If its order of runs is counterbalanced, as for
+/// an experiment that may change data, the effect of the order is fitted.
 pub fn design(outline: &Outline, is_counterbalanced: bool) -> Design {
     Design {
         arms: outline.compared_names().len(),

@@ -283,8 +283,8 @@ fn server<'a>(run: &RunFacts<'a>) -> Option<&'a str> {
     known(run.facts, SERVER)
 }
 
-/// Returns the facts in which all runs of a group differ from all runs of a baseline. `arm`
-/// identifies the group; `own` and `baseline` hold the facts of the runs.
+/// Returns the facts in which a group of runs differs from a baseline, as `from_baseline` does.
+/// `arm` identifies the group; `own` and `baseline` hold the facts of the runs.
 pub(crate) fn between_groups(
     arm: ArmId,
     baseline: &[Vec<(String, String)>],
@@ -317,9 +317,10 @@ fn between_rounds(arm: ArmId, runs: &[&RunFacts<'_>]) -> Vec<UndeclaredDifferenc
     found
 }
 
-/// Returns the facts in which all runs of an arm differ from all runs of the baseline. A size of
-/// the data must also be larger in the same arm in all rounds. If it grows from run to run and each
-/// arm has its own server, only the sizes at the start of the arms' first runs are compared.
+/// Returns the facts in which the first run of an arm differs from all runs of the baseline, and
+/// the first run of the baseline from all runs of the arm. A size of the data must also be larger
+/// in the same arm in all rounds. If it grows from run to run and each arm has its own server, only
+/// the sizes at the start of the arms' first runs are compared.
 fn from_baseline(
     arm: ArmId,
     baseline: &[&RunFacts<'_>],
@@ -870,7 +871,7 @@ mod tests {
         // A program around the runs may be meant to restart the server.
         let found = restart(&rounds, &["before-command"]).unwrap();
         assert!(found.cause.as_deref() == Some("before-command") && !found.is_suspect());
-        // Unlike a program, a statement cannot restart the server.
+        // A statement rarely restarts the server, so it does not count as a cause.
         assert!(restart(&rounds, &["before", "after"]).unwrap().is_suspect());
     }
 

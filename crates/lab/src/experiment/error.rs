@@ -97,7 +97,7 @@ pub enum Problem {
     Record(RecordError),
     /// A record was deleted or damaged, or cannot be written, after a run has ended.
     LostRecord(RecordError),
-    /// The unfinished record of a run in progress cannot be removed.
+    /// The temporary record of a run, or of statements outside of the runs, cannot be removed.
     RunRecord(PathBuf, io::Error),
     /// The experiment cannot be continued, because it is complete.
     AlreadyComplete,

@@ -37,7 +37,7 @@ pub enum ExperimentEvent<'a> {
     RunStarted {
         /// Number of the run, from 1.
         number: u32,
-        /// Maximum number of runs of the experiment.
+        /// Maximum number of runs of the experiment, if no further round is repeated.
         most: u32,
         /// Round of the run, from 0.
         round: u32,
@@ -100,7 +100,8 @@ pub enum ExperimentEvent<'a> {
         /// A sentence about the failure, without secrets.
         sentence: &'a str,
     },
-    /// A round is repeated, because the load generator or its machine failed.
+    /// A round is repeated, because the load generator or its machine failed, or because a sweep
+    /// over the number of servers lost a server.
     RoundRepeated {
         /// Index of the round, from 0.
         round: u32,

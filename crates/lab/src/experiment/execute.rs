@@ -137,8 +137,9 @@ impl Execution<'_> {
         compare(&self.design, &self.runs.counted_runs(&names), pairs).is_decided()
     }
 
-    /// Executes the missing runs of a round. If the load generator or its machine failed, marks the
-    /// runs as repeated, so that the next call executes the round again.
+    /// Executes the missing runs of a round. If the load generator or its machine failed, or if a
+    /// sweep over the number of servers lost a server, marks the runs as repeated, unless the
+    /// permitted repetitions are used up. The next call then executes the round again.
     fn round(&mut self, round: u32, pairs_due: u32) -> Result<RoundEnd, ExperimentError> {
         for planned in self.schedule.round(round, self.runs.attempts(round)) {
             if self.runs.has_run(round, planned.position) {

@@ -292,8 +292,8 @@ impl<'a> ExperimentServers<'a> {
         ran.map(drop).map_err(|error| error.of_statement(key))
     }
 
-    /// Runs the statements of `after` like a teardown: all of them, even if one fails, each within
-    /// `stall-timeout`.
+    /// Runs the statements of `after` like a teardown: even if one fails, the others run. The
+    /// statements after one that is not answered within `stall-timeout` share one more of it.
     fn run_after_statements(&self, id: ArmPointId) -> Result<HookEnd, ExperimentError> {
         let arm = self.arm_point(id);
         if arm.after.is_empty() {
@@ -332,9 +332,9 @@ impl<'a> ExperimentServers<'a> {
     }
 
     /// Runs setup, loads or teardown of an arm outside of the runs, after `change` has adapted the
-    /// order. By default, the teardown runs without the loads. If `change` sets `prepare` to
-    /// `Fresh` or `Verify`, the tables are filled or counted, and the teardown is left out. The
-    /// record is temporary and is removed.
+    /// order. By default, only the teardown runs. If `change` sets `prepare` to `Fresh`, setup and
+    /// loads run instead; with `Verify`, the rows of the tables are counted instead. The record is
+    /// temporary and is removed.
     fn run_auxiliary(
         &self,
         id: ArmPointId,
@@ -535,7 +535,8 @@ impl<'a> ExperimentServers<'a> {
     /// Checks the server before a run of an arm without differences, usually the baseline.
     ///
     /// # Errors
-    /// The settings of another arm are in effect on the server, so both arms would be the same.
+    /// The settings of another arm are in effect on the server, so both arms would be the same; or
+    /// the server does not answer.
     fn refuse_leftovers(&self, id: ArmPointId) -> Result<(), ExperimentError> {
         let experiment = &self.order.experiment;
         let plain = self.arm_point(id);

@@ -90,7 +90,7 @@ pub(super) fn remove_or_explain(order: &ExperimentOrder<'_>, error: &ExperimentE
     if is_wanted || records_leftovers(order.record) && !changed_nothing(order, error) {
         explain(order, error);
     } else {
-        // If the record cannot be removed, the user's next attempt reports the same error.
+        // If the record cannot be removed, the next experiment at this path reports that it exists.
         let _ = std::fs::remove_file(order.record);
     }
 }

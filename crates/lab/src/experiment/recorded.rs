@@ -13,7 +13,7 @@ pub const STATE: &str = "state";
 /// The state of an experiment that is running, or was killed.
 pub const RUNNING: &str = "running";
 
-/// The state of an experiment that the user or an error ended before its last look.
+/// The state of an experiment that the user or an error ended before it was complete.
 pub(super) const INTERRUPTED: &str = "interrupted";
 
 /// Name of the fact that is `yes` if the experiment may have ended without undoing the changes

@@ -60,8 +60,8 @@ pub(super) fn point_text(value: f64) -> String {
     value.to_string()
 }
 
-/// Returns the step that follows the recorded steps of a search for saturation, or the load if the
-/// search has found one.
+/// Returns the step that follows the recorded steps of a search for saturation or, if the search
+/// has ended, the load that it found or the reason why it found none.
 ///
 /// # Errors
 /// The record at `path` is damaged.

@@ -26,7 +26,7 @@ pub struct PlannedRun {
     pub position: u32,
     /// Seed of schedule and values, the same for all runs of the round.
     pub seed: Seed,
-    /// The run of a simulated server.
+    /// The seed of simulated servers, and the position of the run among all runs.
     pub server: SimulatedRun,
 }
 

@@ -295,8 +295,8 @@ pub fn lacks_answer(content: &ExperimentContent) -> bool {
 }
 
 /// Returns true if another version of the search method executed the trials. This program can
-/// neither continue nor judge them. The record of a search that has not begun has neither a seed
-/// nor a version.
+/// neither continue nor judge them. The content of a new search is empty: it has neither a seed nor
+/// a version.
 fn is_of_another_search(content: &ExperimentContent) -> bool {
     let method = CapacityOrder::METHOD.to_string();
     content.fact(SEED_FACT).is_some() && content.fact(METHOD_FACT) != Some(&method)

@@ -23,8 +23,8 @@ struct RunObservers {
     /// Starts the observer of the database, if it is to be observed.
     begin: Option<observation::DatabaseWatchStarter>,
     machines: Option<MachineObservers>,
-    /// The observer of the database. It ends together with the measured phase, so all of its
-    /// queries lie between the two readings of the server's statistics.
+    /// The observer of the database. After time zero, it ends together with the measured phase, so
+    /// all of its queries in that phase lie between the two readings of the server's statistics.
     database: Option<DatabaseWatch>,
 }
 

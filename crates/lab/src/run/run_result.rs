@@ -36,8 +36,7 @@ pub struct RunResult {
 pub struct MissingTarget {
     /// Name of the target; `None` for the main target.
     pub name: Option<String>,
-    /// True if the target was reached before it was lost. Otherwise the record contains nothing
-    /// about the target except the reason.
+    /// True if this target had answered before. Otherwise the run has changed and measured nothing.
     pub was_reached: bool,
     /// Reason for the failure, without secrets; includes the name of a named target.
     pub reason: String,
@@ -96,7 +95,8 @@ fn note_faults(finished: &RunOutcome, facts: &RecordFacts) {
 }
 
 /// Records the end of the run. Removes the record if the run failed, unless a target was
-/// unreachable.
+/// unreachable. `was_reached` returns true for the name of a target that has answered, and for
+/// `None` if the main target has.
 pub(super) fn record_end(
     plan: &Plan,
     recorder: Recorder,

@@ -61,7 +61,7 @@ pub fn oracles(depth: Depth, on_step: &mut dyn FnMut(&str)) -> Vec<Finding> {
 /// oracle and protocol before they are measured.
 ///
 /// # Errors
-/// The simulated server cannot be started or reached.
+/// The simulated server cannot be started, or a run against it fails.
 pub fn over_the_wire(
     depth: Depth,
     on_step: &mut dyn FnMut(&str),

@@ -227,7 +227,7 @@ impl RealTimeOracle {
             let deviation = standard_deviation(&replicated);
             Finding::of_single_run(name, (quantity, exact), measured, deviation, machine_tolerance)
         };
-        // In a window of this length, only five requests are beyond p99.9.
+        // In a window of this length, only about five to eleven requests are beyond p99.9.
         let estimates = Estimate::ALL.into_iter();
         estimates
             .filter(|estimate| Quantity::response(*estimate).is_common())

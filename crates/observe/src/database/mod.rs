@@ -56,7 +56,7 @@ const LONGEST_PAUSE: Nanos = Nanos::from_secs(10);
 /// Name of the thread that observes the database.
 const THREAD: &str = "watch-database";
 
-/// Name reported as missing if the database cannot be observed at all.
+/// Name reported as missing if the database cannot be observed, at all or for a while.
 const DATABASE: &str = "database";
 
 /// The thread that observes the database during a run.

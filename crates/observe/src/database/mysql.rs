@@ -37,7 +37,7 @@ const SESSION_QUERY: &str = "select version(), connection_id(), user(), database
 
 const PROCESS_LIST: &str = "show processlist";
 
-/// Query for the process list of MySQL, which takes no lock on all sessions.
+/// Query for the process list of MySQL. Unlike `show processlist`, it does not lock the list.
 const MYSQL_PROCESS_LIST: &str = "select id, user, host, command, time, state, \
     left(info, 100) as info from performance_schema.processlist";
 

@@ -152,7 +152,8 @@ fn io_query(version: u64) -> String {
     IO.replace("LOG", log)
 }
 
-/// Views whose columns are read unchanged, with the first version that has the view.
+/// Views whose columns are read under their own names. Each has its query and the first version of
+/// the server that has the view.
 const VIEWS: [(&str, &str, u64); 4] = [
     ("pg_stat_bgwriter", "select * from pg_stat_bgwriter", 0),
     ("pg_stat_checkpointer", "select * from pg_stat_checkpointer", 170_000),
@@ -240,7 +241,7 @@ impl Postgres {
         &self.name
     }
 
-    /// Prepares the queries for sessions with these names.
+    /// Prepares the query for the activity to recognise these sessions by name.
     pub(super) fn set_own_sessions(&mut self, own: &OwnSessions) {
         self.activity = activity_query(&own.names(), self.version);
     }

@@ -136,8 +136,9 @@ pub(super) struct Query<'q> {
     pub(super) remedy: &'q str,
 }
 
-/// Error codes of temporary refusals: a statement that exceeded its time limit, and a lack of
-/// memory or disk space (PostgreSQL's manual, appendix A; MariaDB's and MySQL's lists of errors).
+/// Error codes of temporary refusals: a statement that was cancelled or exceeded its time limit,
+/// and a lack of memory or disk space (PostgreSQL's manual, appendix A; MariaDB's and MySQL's lists
+/// of errors).
 const TRANSIENT_CODES: [&str; 7] = ["57014", "53000", "53100", "53200", "1969", "3024", "1317"];
 
 fn is_transient(error: &Error) -> bool {

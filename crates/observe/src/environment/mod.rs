@@ -2,11 +2,11 @@
 //!
 //! [`read`] returns the facts of the machine; each source is one file of this module.
 //! [`network::read`] returns the facts of the path to a server. A fact is a name, such as
-//! `host.cpu.governor`, and a value. Invariant: every name is always present. A fact that cannot be
-//! read is [`UNKNOWN`], whatever the reason: missing permission, a container without the file,
-//! invalid content. The result depends only on the files below a folder, `/` except in tests:
-//! reading starts no process and does not wait. [`differences`] compares the environments of two
-//! runs.
+//! `host.cpu.governor`, and a value. Invariant: in the result of [`read`], every name is always
+//! present. A fact that cannot be read is [`UNKNOWN`], whatever the reason: missing permission, a
+//! container without the file, invalid content. This result depends only on the files below a
+//! folder, `/` except in tests: reading starts no process and does not wait. [`differences`]
+//! compares the environments of two runs.
 
 pub(crate) mod cgroup;
 mod clock;

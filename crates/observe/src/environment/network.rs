@@ -15,7 +15,7 @@ use super::fact::Fact;
 use super::root::Root;
 use crate::scope::ServerLocation;
 
-/// Number of connects that are timed; the result is their median.
+/// Maximum number of connects to one server that are timed; the result is their median.
 const CONNECT_COUNT: usize = 5;
 
 /// Time limit for one connect.

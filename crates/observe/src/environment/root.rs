@@ -71,7 +71,7 @@ impl Root {
     }
 
     /// Returns the beginning of a file, from a single read into `memory`. It is meant for short
-    /// files that are read repeatedly. The kernel returns a file of `/proc` in a single read.
+    /// files that are read repeatedly: the kernel returns a short file of `/proc` in a single read.
     pub(crate) fn read_once<'a>(&self, path: &str, memory: &'a mut [u8]) -> Option<Cow<'a, str>> {
         let mut file = File::open(self.0.join(path)).ok()?;
         let length = file.read(memory).ok()?;

@@ -31,7 +31,8 @@ const HYPERVISOR_NAMES: [(&str, &str); 11] = [
 
 /// Returns the name of the hypervisor, or a phrase if its name is unknown; [`NONE`] on a machine
 /// without a hypervisor. Processors of the x86 family have a flag that shows a hypervisor (CPUID
-/// leaf 1, ECX bit 31); on other processors, only the firmware shows it.
+/// leaf 1, ECX bit 31); on other processors, only the kernel's `/sys/hypervisor` or the firmware
+/// shows it.
 fn hypervisor(root: &Root) -> Option<String> {
     let firmware = ["sys_vendor", "product_name"]
         .map(|name| root.line(&format!("sys/class/dmi/id/{name}")).unwrap_or_default());

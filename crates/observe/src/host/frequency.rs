@@ -21,7 +21,8 @@ pub(crate) struct Frequency {
 }
 
 impl Frequency {
-    /// Finds the files of the processors that exist now. The list is not refreshed.
+    /// Finds the files of the processors that exist now, up to [`MAX_READ`]. The list is not
+    /// refreshed.
     pub(crate) fn of(root: &Root) -> Frequency {
         let is_processor =
             |name: &String| name.strip_prefix("cpu").is_some_and(|n| n.parse::<u32>().is_ok());
@@ -30,8 +31,8 @@ impl Frequency {
         Frequency { paths: paths.filter(|path| root.exists(path)).take(MAX_READ).collect() }
     }
 
-    /// Returns the mean over all processors that report a frequency, in MHz; `None` if no processor
-    /// does.
+    /// Returns the mean over the processors of the list that report a frequency, in MHz; `None` if
+    /// none of them does.
     fn mean(&self, root: &Root) -> Option<f64> {
         let khz: Vec<u64> = self.paths.iter().filter_map(|path| root.number(path)).collect();
         if khz.is_empty() {

@@ -40,7 +40,7 @@ struct Listener {
 /// `option` is the user's means to name the processes, for the remedy.
 ///
 /// # Errors
-/// No process was found; the error is the reason, with a remedy.
+/// The processes cannot be identified; the error is the reason, with a remedy if there is one.
 pub(super) fn find(
     files: &mut Files<'_>,
     place: &ServerLocation,
@@ -90,7 +90,7 @@ enum NotFound {
 }
 
 impl NotFound {
-    /// Returns the reason with its remedy. `place` is the location in words.
+    /// Returns the reason, with a remedy if there is one. `place` is the location in words.
     fn text(self, place: &str, option: ServerOption) -> String {
         let or_name_it = match option {
             ServerOption::Key => ", or give its number as `pid` in [observe]",

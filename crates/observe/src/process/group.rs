@@ -1,8 +1,8 @@
 //! Resource use of all processes of one side. The set of processes changes, but the sums only grow.
 //!
-//! The use of each process is added to the sums at every sample, and remains there when the process
-//! ends. Some use is not seen in a process itself: use between its last sample and its end, and all
-//! use of a process that begins and ends between two samples. The parent that waited for the
+//! The use of a process is added to the sums whenever the process is read, and remains there when
+//! it ends. Some use is not seen in a process itself: use between its last sample and its end, and
+//! all use of a process that begins and ends between two samples. The parent that waited for the
 //! process reports this use (the fields `cutime` and `cstime` of `proc_pid_stat(5)`).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -191,8 +191,9 @@ struct EndedProcesses {
 
 impl EndedProcesses {
     /// Returns the ticks that parents report beyond those that were counted for the ended processes
-    /// themselves. A parent that is read before the end of its child is noticed reports the child
-    /// in the next sample. A parent that does not wait for its children never reports them.
+    /// themselves. If a parent is read before its child is found to have ended, the parent reports
+    /// the child only in the next sample. A parent that does not wait for its children never
+    /// reports them.
     fn uncounted_ticks(&mut self, reported: u64, gone: u64) -> u64 {
         let all = gone.saturating_add(self.unclaimed_ticks);
         self.unclaimed_ticks = all.saturating_sub(reported).min(gone);

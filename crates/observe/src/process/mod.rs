@@ -300,8 +300,8 @@ impl Processes {
     /// the database behind them.
     ///
     /// Proxies count only if all listeners are proxies; otherwise the database itself may be among
-    /// them. Without the name of a proxy or a database, the only listener is a proxy if its
-    /// connections lead to a database or to another proxy.
+    /// them. A single listener that has neither the name of a proxy nor that of a database counts
+    /// as a proxy if its connections lead to a database or to another proxy.
     fn report_proxies(&mut self, files: &mut Files<'_>, listeners: Vec<u32>, sample: &mut Sample) {
         let count = listeners.len();
         let are_named = proxies::count(files, listeners.iter().copied()) == count;

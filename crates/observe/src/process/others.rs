@@ -121,8 +121,8 @@ pub(super) struct OtherPrograms {
 }
 
 impl OtherPrograms {
-    /// Scans if a scan is due, and reports the programs. The sample must already contain the
-    /// machine's busy time.
+    /// Scans if a scan is due, and reports the programs. Reports nothing while a scan is needed but
+    /// the last one is too recent. The sample must already contain the machine's busy time.
     pub(super) fn sample(
         &mut self,
         files: &mut Files<'_>,

@@ -16,7 +16,7 @@ use super::units::{TICK, io};
 /// is unchanged.
 const LIST_EVERY: u32 = 8;
 
-/// Number of samples, from the first on, in which a process's title is read, because a process sets
+/// Number of times that a process's title is read, from the first sample on, because a process sets
 /// its title only after its start.
 const TITLE_SAMPLES: u32 = 3;
 
@@ -149,9 +149,9 @@ impl Process {
         self.sample_in_detail(files, place, detail)
     }
 
-    /// Reads only the run time of the process's only thread. `None` if the process must be read in
-    /// full, because other values are due or necessary. A parent is always read in full: only
-    /// `stat` has the processor time of its children.
+    /// Reads only the process's single thread: its run time and, if due, its status. `None` if the
+    /// process must be read in full, because other values are due or necessary. A parent is always
+    /// read in full: only `stat` has the processor time of its children.
     fn sample_briefly(
         &mut self,
         files: &mut Files<'_>,

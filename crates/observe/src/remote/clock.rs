@@ -1,8 +1,8 @@
 //! The offset between the clock of another machine and the clock of this one.
 //!
-//! A request is sent and answered with the remote time. The remote clock was read between sending
-//! and receiving, on average in the middle, and the error is smaller for a shorter round trip (D.
-//! L. Mills, RFC 5905, chapter 8). The remote side reports the first reading of its wall clock plus
+//! The answer to a request holds the remote time. The remote clock was read between sending and
+//! receiving, on average in the middle, and the error is smaller for a shorter round trip (D. L.
+//! Mills, RFC 5905, chapter 8). The remote side reports the first reading of its wall clock plus
 //! the time that has passed since then on its monotonic clock, so its time makes no steps during
 //! the watch.
 

@@ -6,7 +6,8 @@
 //! The remote program ends when its input ends, so it ends with this process in every case.
 //! [`serve()`] is the remote side.
 //!
-//! A failure is reported once as missing data, with a remedy, and the run continues.
+//! A failure is reported once as missing data, with a remedy if there is one, and the run
+//! continues.
 
 mod clock;
 mod host;
@@ -63,7 +64,7 @@ const MIN_REPORTED_OFFSET_S: f64 = 1.0;
 struct Timeouts {
     /// Time limit for the remote program's greeting, and for each answer of its clock.
     greeting: Nanos,
-    /// Time without a sample after which missing data are reported.
+    /// Time without a message after which missing data are reported.
     silence: Nanos,
     /// Time limit for the last sample, once the watch is over.
     last_sample: Nanos,
@@ -91,8 +92,8 @@ pub struct RemoteWatch {
 
 impl RemoteWatch {
     /// Starts the thread, and does not wait for ssh. The thread calls `on_sample` with each remote
-    /// sample and its time since `zero`. The scope sets the sampling interval, and the port on
-    /// which the database listens on the remote machine.
+    /// sample and its time since `zero`. The scope sets the sampling interval, and the ports on
+    /// which the database may listen on the remote machine.
     ///
     /// # Errors
     /// The operating system cannot start a thread.

@@ -17,8 +17,8 @@ use crate::watch::Watch;
 /// Maximum number of bytes of a request.
 const MAX_REQUEST_BYTES: u64 = 256;
 
-/// Returns the scope for an observer on another machine: that machine and the processes of the
-/// database. These listen on the given ports or have the given ids.
+/// Returns the scope of an observation for an `assay` on another machine: this machine, and the
+/// processes of the database. These listen on the given ports or have the given ids.
 pub fn scope(every: Nanos, ports: Vec<u16>, servers: Vec<u32>) -> Scope {
     let processes = servers.into_iter().map(ServerLocation::Process);
     let servers = ports.into_iter().map(ServerLocation::Port).chain(processes).collect();

@@ -43,7 +43,7 @@ const SSH_OPTIONS: [&str; 16] = [
 /// Maximum number of bytes of ssh's error output that are kept, from its end.
 const MAX_ERROR_OUTPUT: usize = 4_096;
 
-/// Time limit for the end of ssh's error output, after the end of its output.
+/// Time limit for the end of ssh's error output, once ssh's input is closed.
 const ERROR_OUTPUT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Exit codes: of ssh for its own failures (ssh(1), "EXIT STATUS"), and of a shell that does not
@@ -178,7 +178,7 @@ impl Connection {
     }
 }
 
-/// Passes lines on until the output ends or the receiver is gone.
+/// Passes lines on until the output ends, a line is too long, or the receiver is gone.
 fn forward_lines(output: impl Read, events: &SyncSender<Event>) {
     let mut output = BufReader::new(output);
     loop {
@@ -228,7 +228,7 @@ pub(super) enum RemoteFailure {
     TooLate,
 }
 
-/// Returns the reason why the machine is not observed, with a remedy.
+/// Returns the reason why the machine is not observed, with a remedy if there is one.
 pub(super) fn failure_reason(failure: &RemoteFailure, host: &RemoteHost, exit: &SshExit) -> String {
     let name = &host.host;
     match failure {

@@ -56,11 +56,11 @@ impl Diagnostics {
         Ok(Diagnostics { socket, buffer: vec![0; BUFFER_BYTES], sequence: 0 })
     }
 
-    /// Sends a request, and passes each socket of the answer to `on_socket` until this function
+    /// Sends a request, and passes each socket of the answer to `on_socket` until `on_socket`
     /// returns `DumpControl::Stop`.
     ///
     /// # Errors
-    /// The kernel refuses the request, or does not answer in time.
+    /// The kernel refuses the request, does not answer in time, or does not end its answer.
     pub(super) fn dump(
         &mut self,
         request: &[u8],

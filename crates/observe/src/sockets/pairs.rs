@@ -433,8 +433,8 @@ impl SocketSnapshot {
         self.pairs.range(first..).take_while(move |(ends, _)| is_it(ends)).map(|(_, pair)| pair)
     }
 
-    /// Returns true if the client of a connection has this client's address, or if that address is
-    /// unknown.
+    /// Returns true if the client of a connection has this client's address and port, or if this
+    /// client's address is unknown.
     fn has_address_of(&self, client: SessionClient) -> bool {
         client.address.is_none_or(|address| {
             let first = ConnectionAddresses::lower_bound(client.port, address);

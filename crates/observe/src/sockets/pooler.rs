@@ -59,8 +59,8 @@ struct OutgoingConnections {
     unix_sockets: usize,
 }
 
-/// Connections of the machine at one moment: those over Unix sockets, and those over TCP, all of
-/// them or those with certain ports.
+/// Connections of the machine at one moment: those over Unix sockets, and those over TCP (all, or
+/// those with certain ports).
 #[derive(Debug, Default)]
 struct MachineSockets {
     tcp: Vec<Connection>,

@@ -14,7 +14,7 @@ pub enum FalseAlarms {
     OfExperiment {
         /// The metric.
         metric: String,
-        /// Numbers of comparisons between blocks of rounds, and of false alarms.
+        /// Numbers of comparisons, one for each block of rounds, and of false alarms.
         counted: FalsePositives,
         /// Standard deviation of the changes of pairs, as a fraction.
         spread: f64,

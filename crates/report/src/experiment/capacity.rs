@@ -50,7 +50,7 @@ impl CapacityView {
     /// Returns the verdict on a search; INVALID if the search has not ended. Trials beyond the
     /// capacity have errors and backlogs on purpose, so only the trials that confirmed the value
     /// are judged. The verdict is INVALID if no value was confirmed and unmet conditions are not
-    /// the reason. It is SUSPECT if a check objects to one of these trials, or if the result is
+    /// the reason. It is SUSPECT if a check objects to a judged trial, or if the result is
     /// irregular.
     pub(super) fn verdict(&self) -> Status {
         let Some(found) = &self.found else { return Status::Invalid };
@@ -494,7 +494,7 @@ impl CapacityView {
 
     /// Returns a sentence: the fraction `share` of the requests exceeds the bound of the condition
     /// at `position` even at low loads, up to `value`. The sentence ends with a command that shows
-    /// the run.
+    /// the run with most of these requests.
     fn load_independent_text(
         &self,
         (position, value, share): (usize, f64, f64),

@@ -7,7 +7,7 @@ use workload::question::VariedLoad;
 use super::capacity::{CapacityView, TrialView};
 use super::repeated_capacity::RepeatedCapacity;
 
-/// Returns the JSON object of a search; the numbers are null before its end.
+/// Returns the JSON object of a search; the numbers of its result are null before its end.
 pub(super) fn capacity(view: &CapacityView) -> Value {
     let order = &view.order;
     let found = view.found.as_ref();

@@ -33,8 +33,8 @@ impl ObjectingCheck {
 }
 
 impl ExperimentView {
-    /// Returns the runs that determine the verdict: those with the state `counts` or, for a search,
-    /// the trials that confirmed its value.
+    /// Returns the runs that determine the verdict: those with the state `counts`, except the steps
+    /// of `[saturate]`; for a capacity search, the trials that confirmed its value.
     pub(super) fn judged_runs(&self) -> Vec<&RunView> {
         let confirming = self.capacity.as_ref().map(CapacityView::confirming_runs);
         let is_judged = |run: &&RunView| match &confirming {

@@ -1,4 +1,4 @@
-//! The lines of an experiment's answer, which text and Markdown have in common.
+//! The lines of an experiment's answer that text, page and Markdown have in common.
 
 use std::fmt::Write as _;
 

@@ -172,8 +172,8 @@ fn unit_of(quantity: Quantity) -> &'static str {
     }
 }
 
-/// Returns true if the short name of a metric needs the name of its job or table, because `among`
-/// has such a metric of a different job or table.
+/// Returns true if the short name of a metric needs the name of its job, because `among` has a
+/// metric of a different job; likewise for tables.
 fn names_subject(change: &MetricChange, among: &[&MetricChange]) -> bool {
     let own = &change.metric;
     among.iter().any(|other| {

@@ -26,9 +26,9 @@ pub struct RepetitionView {
     pub capacity: Option<RepeatedCapacity>,
     /// The loads of both experiments, if both searched for one and found it.
     pub loads: Option<RepeatedLoads>,
-    /// The first line in which the workloads of the first experiment and of its repetition differ:
-    /// the line of each; `None` for a workload that lacks it. Changes of different workloads cannot
-    /// contradict each other.
+    /// The first line in which the workloads of the first experiment and of its repetition differ,
+    /// as it is in each (`None` if the workload has no such line); `None` if they do not differ.
+    /// Changes of different workloads cannot contradict each other.
     pub work: Option<[Option<String>; 2]>,
     /// True if both experiments made the same runs, as in virtual time with equal seeds. Such
     /// experiments neither confirm nor contradict each other.

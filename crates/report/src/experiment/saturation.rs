@@ -352,8 +352,8 @@ fn verdict(step: &SaturationStepView) -> String {
     verdict
 }
 
-/// Returns true if a larger load is pointless: the condition was met, or the next load exceeds the
-/// capacity.
+/// Returns true if a larger load is pointless: the condition was met, or this load or the next one
+/// exceeds the capacity.
 fn is_saturated(found: &Saturation) -> bool {
     match found.kind {
         SaturationKind::Reached

@@ -92,7 +92,8 @@ pub(super) fn runs(size: SampleSize) -> String {
     }
 }
 
-/// Returns the outcome of a bet: `held`, `failed: the change is below the range`.
+/// Returns a bet with its outcome, and the reason if it is not decided: `throughput(read) -5% ..
+/// -15%: held`.
 pub(super) fn bet(bet: &Bet, outcome: Option<BetOutcome>, change: &MetricChange) -> String {
     let compared = change.compared.as_ref().ok().filter(|compared| compared.interval.is_some());
     let outcome = match (outcome, compared) {

@@ -156,8 +156,8 @@ fn models(view: &ExperimentView) -> [(&'static str, Vec<String>); 3] {
 
 /// Returns the numbers of runs of each arm. Arms with equal numbers share a line, unless the line
 /// would list several checks or rounds. A single arm whose runs are all VALID or all SUSPECT has no
-/// line, because the verdict states the number of runs and the checks. For a capacity search,
-/// returns the numbers of trials by outcome.
+/// line if none was repeated, because the verdict states the number of runs and the checks. For a
+/// capacity search, returns the numbers of trials by outcome.
 pub(super) fn counts(view: &ExperimentView) -> Vec<String> {
     if let Some(search) = &view.capacity {
         return vec![search.outcomes()];

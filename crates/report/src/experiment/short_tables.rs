@@ -28,7 +28,7 @@ const MOST_TRIALS: usize = 8;
 pub(super) struct MostRows {
     /// Rows of a table, and lines of a list.
     pub(super) of_each: usize,
-    /// Rows of declared metrics if there are more than [`MOST_METRICS`]. Up to that number, all
+    /// Rows of declared metrics, if more than [`MOST_METRICS`] metrics are declared. Otherwise, all
     /// declared metrics stay when exploratory ones are left out.
     pub(super) declared: usize,
 }

@@ -35,7 +35,8 @@ pub struct SweepView {
 pub(super) struct Gain {
     /// Index of the other point.
     pub(super) other_point: usize,
-    /// The change, as a fraction of the mean at the other point.
+    /// The change, as a fraction of the mean at the other point; the difference itself for a metric
+    /// that is compared by difference.
     pub(super) change: f64,
     /// Interval of the change, simultaneous over all other points.
     pub(super) interval: ChangeInterval,
@@ -111,7 +112,8 @@ pub(super) fn answers(sweep: &SweepView, names: &[&str]) -> Vec<String> {
 }
 
 /// Returns the answers with short lists of points. If there are more than `most` sentences, the
-/// last ones will be left out. So the first sentence of each arm then comes before all second ones.
+/// caller leaves out the last ones; the first sentence of each arm then comes before all second
+/// ones.
 pub(super) fn short_answers(sweep: &SweepView, names: &[&str], most: usize) -> Vec<String> {
     let mut all = placed_answers(sweep, names, ListLength::Short);
     if all.len() > most {

@@ -1,4 +1,4 @@
-//! The report of a sweep for people: tables of at most 80 columns, and a chart of bars.
+//! The report of a sweep for people: tables, and a chart of bars of at most 80 columns.
 
 use std::fmt::Write as _;
 
@@ -30,7 +30,8 @@ const PAGE_WIDTH: usize = 80;
 /// Maximum width of a bar of a chart, in columns.
 const WIDEST_BAR: usize = 40;
 
-/// Width of the longest bar for which labels are cut on a narrow page, in columns.
+/// Minimum width of the longest bar, in columns. On a narrow page, labels are cut to make room for
+/// it.
 const SHORTEST_BAR: usize = 4;
 
 /// Number of blanks in a line of the chart: before the label, the bar, the number and the rank.

@@ -133,7 +133,7 @@ pub struct ArmLimiter {
     pub because: String,
     /// Number of runs with this limiter.
     pub runs: u64,
-    /// Number of runs with the state `counts`.
+    /// Number of runs that were considered.
     pub counted_runs: u64,
 }
 
@@ -355,10 +355,11 @@ impl ExperimentView {
 
     /// Returns the verdict on the whole experiment.
     ///
-    /// It is INVALID if the experiment is incomplete, the runs of an arm are INVALID, or no point
-    /// of a sweep is usable. It is SUSPECT if a run or a point is SUSPECT, the runs differ in more
-    /// than was declared, or a change of the machine may explain the differences of the arms. For a
-    /// search, the verdict depends on its result and on the trials that confirmed its value.
+    /// It is INVALID if the experiment is incomplete, or if a run is INVALID (in a sweep: if an arm
+    /// has no usable point). It is SUSPECT if a run is SUSPECT (in a sweep: if a point has no runs
+    /// or is not VALID), if the runs differ in more than was declared, or if a change of the
+    /// machine may explain the change of an arm. For a search, the verdict depends on its result
+    /// and on the trials that confirmed its value.
     pub fn verdict(&self) -> Status {
         let of_arms = match (&self.capacity, &self.sweep) {
             (Some(search), _) => Some(search.verdict()),

@@ -11,7 +11,7 @@ pub struct Axis {
     pub title: String,
     /// Mapping of values to positions.
     pub scale: Scale,
-    /// Unit of the values. Axes of times and of names have [`Unit::Number`].
+    /// Unit of the values; [`Unit::Number`] for the scales [`Scale::Time`] and [`Scale::Category`].
     pub unit: Unit,
     /// Value at the left or lower end.
     pub from: f64,
@@ -147,7 +147,7 @@ impl Axis {
     }
 
     /// Creates an axis of the fractions of `count` values, from zero to the fraction of the largest
-    /// value.
+    /// value, and at least to 0.9.
     pub(crate) fn tail(title: &str, count: u64) -> Axis {
         let to = 1.0 - 1.0 / (count.max(10) as f64);
         let (title, ticks) = (title.to_owned(), ticks::tail(to));
@@ -254,7 +254,7 @@ impl Axis {
         if first == last { first } else { format!("{first} to {last}") }
     }
 
-    /// Formats a value as the ticks do.
+    /// Formats a value as the ticks do; on a time axis, as a span.
     fn value_text(&self, value: f64) -> String {
         let at_it = |tick: &&Tick| tick.at == value && !tick.label.is_empty();
         match (self.ticks.iter().find(at_it), self.scale) {

@@ -52,7 +52,7 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
     let cells = counted.iter().flat_map(|it| it.cells(stride, most)).collect();
     let mut marks = vec![Mark::Cells { ink, cells }];
     marks.extend(timeline::marks(run));
-    // The axis ends at edges of rows, so all rows are whole and equally high.
+    // The ends are edges of rows, so the axis, which encloses them, cuts off no row.
     let ends = [lowest / stride * stride, (highest / stride + 1) * stride].map(TimeClass::edge_ns);
     let y = Axis::logarithmic("response time, logarithmic", Unit::Time, ends);
     words.into_figure([run.time(), y], marks, legend(ink, most))
@@ -78,7 +78,7 @@ fn legend(ink: Ink, most: f64) -> Vec<LegendEntry> {
     HeatCell::SAMPLES.map(entry).to_vec()
 }
 
-/// The response times of a column by row.
+/// The numbers of response times in a column, by row.
 struct ColumnCounts {
     x: [f64; 2],
     rows: BTreeMap<u16, u64>,

@@ -13,8 +13,8 @@ const DENSITIES: [u32; 6] = [160, 80, 40, 20, 10, 5];
 /// Maximum number of bars.
 const MOST_BARS: usize = 70;
 
-/// Maximum number of bars of a histogram with few requests. The number grows with the requests, up
-/// to [`MOST_BARS`].
+/// Maximum number of bars of a histogram with few requests; at the coarsest density, there may be
+/// more. The number grows with the requests, up to [`MOST_BARS`].
 const MOST_BARS_OF_FEW_REQUESTS: usize = 12;
 
 /// Quantile that lies in the first bar. The faster requests share this bar.
@@ -56,8 +56,8 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
     words.into_figure([x, y], marks, Vec::new())
 }
 
-/// Returns the finest bars that are few enough. If there are few times, fewer bars are allowed,
-/// because most would be empty.
+/// Returns the finest bars that are few enough, or else the coarsest. If there are few times, fewer
+/// bars are allowed, because most would be empty.
 fn bars(times: &Histogram<u64>) -> Vec<Bar> {
     let most = (2.0 * (times.len() as f64).sqrt()) as usize;
     let most = most.clamp(MOST_BARS_OF_FEW_REQUESTS, MOST_BARS);
@@ -87,7 +87,7 @@ fn bars_of(times: &Histogram<u64>, density: u32) -> Vec<Bar> {
     bars
 }
 
-/// Returns the highest bar of each peak: two peaks have a valley between them that is not due to
+/// Returns the bar at the top of each peak. Two peaks have a valley between them that is not due to
 /// chance.
 fn peaks(bars: &[Bar]) -> Vec<Bar> {
     // Neighbours are added, since a single bar is high or low by chance.

@@ -75,7 +75,7 @@ pub struct OverlaidRun<'a> {
 }
 
 /// Returns figures that overlay two single runs: throughput, response times and percentile curves
-/// of the jobs that both runs have.
+/// of the jobs that both runs have (at most `MOST_JOBS`).
 pub fn overlay_figures(runs: [OverlaidRun<'_>; 2]) -> Vec<Figure> {
     let named = runs.map(|OverlaidRun { name, view, courses }| overlay::NamedRun {
         name,

@@ -60,9 +60,9 @@ struct Times<'a> {
 
 impl Times<'_> {
     /// Returns the parts of the mean response time: service, wait and send lag; NaN if there are no
-    /// responses. The sums of waits and send lags include failed requests, so the waits of the
-    /// answered ones are unknown. The response time minus the service time is therefore divided in
-    /// the proportion of all waits to all send lags.
+    /// responses. If requests failed or were never sent, the waits and send lags of the others are
+    /// unknown. The response time minus the service time is then divided in the proportion of all
+    /// waits to all send lags.
     fn parts(&self) -> [f64; 3] {
         let Times { response, service, wait_ns, send_lag_ns, .. } = *self;
         if response.count == 0 || service.count == 0 {

@@ -28,7 +28,7 @@ const MOST_COLUMNS: usize = 120;
 /// Use of a processor below which a cell stays empty, as a fraction.
 const IDLE: f64 = 0.02;
 
-/// Returns the figure of the processors of each observed machine.
+/// Returns a figure of the processors for each machine that [`by_place`] chooses.
 pub(super) fn figures(run: &Run<'_>) -> Vec<Figure> {
     let number = |kind| match kind {
         ComponentKind::Processor(number) => Some(number),

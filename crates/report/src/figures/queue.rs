@@ -9,7 +9,7 @@ use crate::figure::{
 use crate::number::{significant, span, trimmed};
 use base::Nanos;
 
-/// Length of the shortest periods: one second.
+/// Length of a period, except in a long run. The first and the last period may be shorter.
 const SECOND: Nanos = Nanos::from_secs(1);
 
 /// Smallest upper end of the axis. Its ticks are then whole requests.

@@ -143,9 +143,9 @@ fn jobs(run: &Run<'_>) -> Vec<Mark> {
     marks
 }
 
-/// Returns the checkpoints of all databases: vertical lines at the times at which a counter of
-/// checkpoints grows or, without such a counter, the periods whose samples show the work of a
-/// checkpoint.
+/// Returns the checkpoints of the databases that [`by_place`] chooses: vertical lines at the times
+/// at which a counter of checkpoints grows or, without such a counter, the periods whose samples
+/// show the work of a checkpoint.
 fn checkpoints(run: &Run<'_>) -> Vec<Mark> {
     let key = |kind| {
         matches!(kind, ComponentKind::Statistics | ComponentKind::Background).then_some(kind)

@@ -26,7 +26,7 @@ const WORKING: &str = "working, no wait reported";
 /// The name of the rarer kinds.
 const OTHERS: &str = "other waits";
 
-/// Returns the waits of each observed database.
+/// Returns a figure of the waits for each database that [`by_place`] chooses.
 pub(super) fn figures(run: &Run<'_>) -> Vec<Figure> {
     let is_ours = |kind| match kind {
         ComponentKind::Waits | ComponentKind::Sessions => Some(kind),

@@ -319,8 +319,8 @@ impl Document {
         let _ = writeln!(self.out, "<p class=\"note\">Shown by: {}</p>", links.join(", "));
     }
 
-    /// Writes markup. The caller must have escaped every text from outside in it, for example by
-    /// [`escape_html`].
+    /// Writes markup. The caller must have escaped every outside text that the markup contains, for
+    /// example by [`escape_html`].
     pub(crate) fn markup(&mut self, markup: &str) {
         self.out.push_str(markup);
     }

@@ -46,7 +46,7 @@ fn search(view: &FolderView) -> String {
     )
 }
 
-/// Returns the sentence about the number of files.
+/// Returns the sentence about the numbers of files and of folders that cannot be read.
 fn count_sentence(view: &FolderView) -> String {
     let all = count(view.all as u64, "file");
     let shown = match (view.all, view.search.is_empty()) {

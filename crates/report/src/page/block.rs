@@ -23,7 +23,7 @@ const DROPPED_COLUMNS: [&str; 4] = ["p90", "p99.9", "max", "p50"];
 /// Columns of the table of many jobs that a narrow page drops, in this order.
 const DROPPED_COLUMNS_OF_MANY: [&str; 4] = ["service p99", "response p50", "offered", "requests"];
 
-/// Maximum number of lines of errors.
+/// Maximum number of kinds of errors with a line of their own.
 const MOST_ERRORS: usize = 5;
 
 /// Maximum number of caveats of many jobs.

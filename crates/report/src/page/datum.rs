@@ -56,8 +56,8 @@ impl Datum {
         }
     }
 
-    /// Formats the value: a number with a decimal point, all digits and no exponent. NaN is
-    /// empty.
+    /// Formats the value: a number with all digits, a point before its decimals, and no exponent.
+    /// NaN is empty.
     pub fn plain(&self) -> String {
         match &self.value {
             PlainValue::Text(text) => text.trim().to_owned(),

@@ -1,4 +1,5 @@
-//! Facts by their subjects: the run, the machine, the network, the observation, and each server.
+//! Facts by their subjects: the run, the machine, the calibration, the network, the observation,
+//! and each server.
 
 use std::collections::BTreeMap;
 

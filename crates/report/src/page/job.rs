@@ -515,10 +515,9 @@ fn servers(job: &JobSummary) -> Table {
     table
 }
 
-/// Returns a remark on the difference between a request's service time and the sum of its
-/// statements: connecting, begin and commit take time, and no record holds their times. If every
-/// request sent every statement once, the difference is their mean time. `None` if there is no such
-/// time.
+/// Returns a remark on the parts of the service time that no record holds: connecting, begin and
+/// commit. If every request sent every statement once, the remark has their mean time: the mean
+/// service time minus that of the statements. `None` without such parts, or without times.
 fn remark_on_untimed_parts(job: &JobSummary, planned: JobOrPart<'_>) -> Option<String> {
     let service = &job.service;
     let remark = match (planned.requests().transaction, planned.job().reconnect) {

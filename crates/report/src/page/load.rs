@@ -139,7 +139,8 @@ fn limiter(load: &LoadSection) -> Vec<Remark> {
 }
 
 /// Returns remarks on the sources that could not be observed during a load of at least
-/// [`SHORTEST_LOAD`]. Sources that could not be observed during the run either are left out.
+/// [`SHORTEST_LOAD`]. Left out are sources that could not be observed during the run either, and
+/// those whose loss is not always reported.
 fn missing_sources(view: &View) -> impl Iterator<Item = Remark> {
     let of_run = &view.summary.limiter.unseen;
     let long = view.summary.loads.iter().filter(|load| load.took >= SHORTEST_LOAD);

@@ -27,9 +27,9 @@ pub struct Bin {
     pub count: u64,
 }
 
-/// Inverse of the largest fraction of the times whose bins are merged into the first bin shown.
-/// These few shortest times would otherwise need bins of their own, and all bins would be coarser.
-/// The longest times are never merged, because they are the most interesting ones.
+/// The shortest times, at most one in this number of times, are counted in the first bin shown. If
+/// they had bins of their own, all bins would be coarser. The longest times always have their own
+/// bins, because they are the most interesting ones.
 const SHORTEST_IN: u64 = 200;
 
 /// Returns the finest division of a distribution into at most `most` bins. If even one bin per

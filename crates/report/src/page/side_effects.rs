@@ -52,7 +52,8 @@ pub struct Legend {
     pub note: Remark,
 }
 
-/// Returns the changes as sentences, each with the moment of the change.
+/// Returns the largest changes as sentences, each with the moment of the change. The order of the
+/// changes is kept.
 pub(super) fn changes(effects: &[Effect]) -> Vec<Remark> {
     effects.iter().take(MOST_EFFECTS).map(|effect| Remark::Note(in_words(effect))).collect()
 }

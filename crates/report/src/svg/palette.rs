@@ -1,10 +1,10 @@
 //! Colours of inks.
 //!
 //! The hues come from Okabe and Ito ("Color Universal Design", 2008), and people with any kind of
-//! colour blindness can distinguish them. Orange and sky blue are darker and yellow is missing:
-//! every colour then has a contrast of at least 3:1 (WCAG 2.2, 1.4.11) on white paper and on the
-//! dark background of a page. In grey print, lines are distinguished by their strokes, and areas by
-//! their order, which is that of the legend.
+//! colour blindness can distinguish them. Orange, sky blue and reddish purple are darker, and
+//! yellow is missing: every colour then has a contrast of at least 3:1 (WCAG 2.2, 1.4.11) on white
+//! paper and on the dark background of a page. In grey print, lines are distinguished by their
+//! strokes, and areas by their order, which is that of the legend.
 
 use crate::figure::Ink;
 

@@ -17,7 +17,7 @@ pub struct Style {
     /// True if ANSI escape sequences may colour the text.
     pub color: bool,
     /// Number of columns. Sentences are wrapped; tables need up to 100 and drop columns on a
-    /// narrower page. Text to be copied (a path, a command) is never broken.
+    /// narrower page. Texts that are meant to be copied, such as commands, are never broken.
     pub width: usize,
 }
 

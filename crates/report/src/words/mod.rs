@@ -1,7 +1,8 @@
 //! The sentences of reports, made from findings.
 //!
-//! Each function takes a finding and returns its sentence. All wording of findings is here, and no
-//! other code parses these sentences.
+//! Each function takes a finding and returns its sentence. All wording of findings is here. No
+//! other code parses these sentences, except to see if a sentence already has the number of its
+//! check.
 
 mod check;
 mod component;

@@ -53,7 +53,7 @@ impl ClosedForm for ClosedLoop {
 }
 
 /// Returns the fraction of arrivals that M/M/1/K rejects, with at most `capacity` requests waiting
-/// or in service and a utilisation of `load`.
+/// or in service. `load` is the arrival rate times the mean service time, and may exceed 1.
 pub fn loss_probability(capacity: u32, load: f64) -> f64 {
     let states: Vec<f64> = (0..=capacity).map(|n| load.powi(n as i32)).collect();
     states[capacity as usize] / states.iter().sum::<f64>()

@@ -1,7 +1,7 @@
 //! A program that hosts a server for as long as its input is open.
 //!
 //! `testbed-host testbed:postgres` starts the server of the URL, and prints one line: the URL to
-//! connect to, without the password, the id of the server's first process, and the path of its
+//! connect to (without the password), the id of the server's first process, and the path of its
 //! folder.
 //!
 //! `testbed-host sim:null postgres` (or `mariadb`) serves a simulation with the protocol of that

@@ -165,7 +165,7 @@ impl<'f> Checker<'f> {
     fn printable(&mut self, plan: &Plan) {
         let (_, found) = crate::read::parse(&plan.to_text());
         if let Some(first) = found.into_iter().find(|found| found.severity == Severity::Error) {
-            // Only errors about the size of a file have no place in it.
+            // Only errors about the size of a file have no position in the file.
             let (why, help) = match first.span {
                 None => (
                     "would be too large to record",

@@ -66,10 +66,11 @@ impl<'p> NamedSlo<'p> {
     }
 
     /// Returns the name of the job or part that the condition judges: the one in parentheses, or
-    /// the only job of the plan.
+    /// the only job of the plan if it has no parts.
     ///
     /// # Errors
-    /// There is no such job, or the condition names no job and the plan does not have exactly one.
+    /// There is no such job or part, or the condition names none and the plan does not have exactly
+    /// one job without parts.
     pub(crate) fn judged_job(&self, plan: &Plan) -> Result<String, Diagnostic> {
         let jobs = JudgedJobs::of(plan);
         Ok(jobs.all[jobs.index(self)?].name().to_owned())
@@ -160,8 +161,8 @@ impl<'p> JudgedJobs<'p> {
         JudgedJobs { all, by_name }
     }
 
-    /// Returns the index of the job or part that a condition of `[threshold]` judges: the one named
-    /// in parentheses, or the only job of the file.
+    /// Returns the index of the job or part that a condition judges: the one named in parentheses,
+    /// or the only job of the plan if it has no parts.
     fn index(&self, condition: &NamedSlo<'_>) -> Result<usize, Diagnostic> {
         let names = || self.all.iter().map(|job| job.name());
         let Some(suffix) = condition.suffix else {

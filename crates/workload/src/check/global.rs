@@ -10,7 +10,7 @@ use crate::plan::{Plan, Warmup};
 use crate::read::Entry;
 use crate::wording::{self, quoted};
 
-/// Maximum number of connections of a run.
+/// Maximum value of `connections`, `max-connections` and `concurrency`.
 pub const MOST_CONNECTIONS: u32 = 100_000;
 
 /// Settings of the whole run.

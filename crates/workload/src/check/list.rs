@@ -17,7 +17,8 @@ const HELP: &str = "write `100 200 400`, `1..128 x2` for 1 2 4 … 128, or `10..
 /// growth leads exactly to it. The numbers of a geometric range are rounded down to nine decimals.
 ///
 /// # Errors
-/// An invalid number, a range that does not grow, or too many numbers.
+/// No number, an invalid number, a range that does not grow or ends below its beginning, or too
+/// many numbers.
 pub(super) fn numbers(list: Excerpt<'_>) -> Result<Vec<Decimal>, Diagnostic> {
     if let Some((ends, growth)) = split_range(list) {
         return range(list, ends, growth);

@@ -53,7 +53,7 @@ impl<'f> PacingLines<'f> {
 #[derive(Clone, Copy)]
 pub(super) struct JobClients {
     workers: u32,
-    /// True if they are clients of a closed job; false if they are workers of a queue.
+    /// True if they are clients of a closed job; false in other models, and in a part of a mix.
     closed: bool,
 }
 
@@ -257,8 +257,8 @@ impl<'f> Checker<'f> {
         });
     }
 
-    /// Returns the think time of a client or of a session, a constant or drawn duration, if there
-    /// is a valid one.
+    /// Returns the think time of a client or of a session; `None` if there is no valid one. It is a
+    /// constant duration, or a duration drawn for each pause.
     pub(super) fn think(&mut self, fields: &Fields<'f>, scope: JobScope<'_>) -> Option<Expr> {
         let entry = fields.one("think")?;
         let source = entry.value();

@@ -33,9 +33,9 @@ use crate::value::Constant;
 use crate::wording::{self, enumeration, quoted};
 
 impl<'f> Checker<'f> {
-    /// Returns the secret values in each of their forms: as written in the file, as used, and as an
-    /// SQL literal. A form with backslashes is also returned with doubled ones, because some
-    /// databases write literals in this way.
+    /// Returns the secret values in each of their forms: as written (in the file or in `--set`), as
+    /// used, and as an SQL literal. A form with backslashes is also returned with doubled ones,
+    /// because some databases write literals in this way.
     fn secret_values(&self, names: &BTreeSet<&str>) -> Vec<Secret> {
         let mut values = Vec::new();
         for name in names {

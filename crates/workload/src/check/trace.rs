@@ -233,8 +233,9 @@ fn level(text: &str) -> Result<Level, Fault> {
     level.and_then(Level::from_billionths).ok_or(Fault::TooHigh)
 }
 
-/// Converts a number to billionths; `None` if it is too large. Programs may write numbers beyond
-/// the range of a [`Decimal`], such as `1e-20`: these are rounded to the nearest double first.
+/// Converts a number to billionths; `None` if it is a [`Decimal`] that is too large. Programs may
+/// write numbers beyond the range of a [`Decimal`], such as `1e-20`: these are rounded to the
+/// nearest double first, and limited to [`u64::MAX`] billionths.
 fn billionths(text: &str, parsed: Result<Decimal, UnitError>) -> Result<Option<u64>, Fault> {
     match parsed {
         Ok(number) => Ok(in_billionths(number)),

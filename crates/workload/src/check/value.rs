@@ -92,7 +92,7 @@ impl Resolved<'_> {
 /// Replaces each `${…}` in a value by the text of its constant.
 ///
 /// # Errors
-/// The first error in a `${…}`.
+/// The first error in a `${…}`, too many `${…}`, or constants that are too long together.
 pub(super) fn resolve<'p>(
     source: Excerpt<'p>,
     scope: Scope<'_>,

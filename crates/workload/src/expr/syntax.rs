@@ -114,7 +114,8 @@ impl Ast {
     }
 
     /// Calls `visit` for every parameter and variable whose value may become a part of the result.
-    /// The arguments of a generator, such as the length in `text(length)`, do not.
+    /// Arguments of generators do not, such as the length in `text(length)`, except for the
+    /// functions in [`RETURN_ARGUMENTS`].
     fn names_in_result<'t>(&self, text: &'t str, visit: &mut impl FnMut(&'t str)) {
         match &self.kind {
             AstKind::Constant(_) => {}

@@ -21,7 +21,7 @@ pub(super) struct Consumed {
     pub(super) lines: u64,
 }
 
-/// Parses the record at the beginning of `bytes`; `is_end` is true if the file ends there.
+/// Parses the record at the beginning of `bytes`; `is_end` is true if the file ends after `bytes`.
 pub(super) fn record(bytes: &[u8], delimiter: u8, is_end: bool, out: &mut Records) -> Parsed {
     match blank(bytes) {
         Some(length) => return Parsed::Nothing(Consumed { bytes: length, lines: 1 }),

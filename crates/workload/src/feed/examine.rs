@@ -27,7 +27,7 @@ pub struct Summary {
 /// Reads a whole file and summarizes it. `language` is the dialect of a log's statements.
 ///
 /// # Errors
-/// Fails at the first line that is not a valid record.
+/// Fails if the file cannot be read, or at the first line that is not a valid record.
 pub fn examine(
     from: impl Read,
     format: Format,

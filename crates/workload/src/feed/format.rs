@@ -5,7 +5,7 @@
 pub enum Format {
     /// Fields between delimiters; a field that contains a delimiter is quoted.
     Csv {
-        /// Delimiter between two fields: one byte, neither a quote nor a line end.
+        /// Delimiter between two fields: one byte, neither a `"` nor a line end.
         delimiter: u8,
     },
     /// Lines of the form `MICROSECONDS,STATEMENT`.

@@ -6,8 +6,9 @@
 //! ```
 //!
 //! A reader has one buffer and returns complete records before it waits for more: a file of any
-//! size takes constant memory, and records of a pipe are available as soon as they are written. CSV
-//! follows RFC 4180 strictly, and every record must have as many fields as the first.
+//! size takes constant memory, and records of a pipe are available as soon as they are written.
+//! Quotes in CSV follow RFC 4180 strictly. Lines may also end with LF, and blank lines are skipped.
+//! Every record must have as many fields as the first.
 
 mod csv;
 mod examine;

@@ -120,7 +120,7 @@ impl<R: Read> Reader<R> {
     /// If all blocks are empty, reads from the file, which may wait.
     ///
     /// # Errors
-    /// Fails at the first line that is not a valid record.
+    /// Fails if the file cannot be read, or at the first line that is not a valid record.
     pub fn fill(
         &mut self,
         blocks: &mut [Records],

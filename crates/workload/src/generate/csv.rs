@@ -98,7 +98,7 @@ impl Csv {
     }
 }
 
-/// The CSV files of a workload. Each is read at most once.
+/// The CSV files of a workload. Each valid file is read at most once.
 pub(crate) struct Tables<'f> {
     pub(crate) folder: &'f dyn Folder,
     read: RefCell<BTreeMap<String, Rc<Table>>>,

@@ -1,9 +1,10 @@
 //! Generators of values.
 //!
 //! A generator is a pure function of (seed of the run, section, place in the section, number of the
-//! request or row). It has no state, and its values depend neither on timing nor on threads nor on
-//! other jobs. Each file has the arithmetic of one generator. Arguments may be expressions of any
-//! type `E`, which the caller evaluates.
+//! request or row). `timestamp()` also needs the start of the run, and `field()` the record of the
+//! request. A generator has no state, and its values depend neither on threads nor on other jobs
+//! nor on the time at which they are computed. Most files have the arithmetic of one generator.
+//! Arguments may be expressions of any type `E`, which the caller evaluates.
 
 pub(crate) mod client;
 mod csv;

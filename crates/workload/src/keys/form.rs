@@ -13,11 +13,11 @@ pub enum Form {
     Rate,
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// A statement: everything up to the end of the line is taken literally.
+    /// A statement, which extends to the end of the line: no comment can follow it.
     Statement,
     /// A number of rows, or `LO..HI`.
     Rows,
-    /// A shell command: everything up to the end of the line is taken literally.
+    /// A shell command, which extends to the end of the line: no comment can follow it.
     Command,
     /// `NAME: EXPRESSION, …`.
     Named,
@@ -60,7 +60,7 @@ pub enum Form {
     Vary,
     /// `lowest METRIC` or `highest METRIC`.
     Best,
-    /// `V, V, …` or `FROM..TO xN`.
+    /// `V, V, …`, `FROM..TO xN` or `FROM..TO +N`.
     Range,
     /// `cpu(OWNER) >= N%` or `throughput gains < N%`.
     Saturated,

@@ -148,7 +148,7 @@ impl SectionKind {
     }
 }
 
-/// A key of the workload file.
+/// A key of a workload file or an experiment file.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
     /// Its name.
@@ -187,7 +187,8 @@ pub struct Key {
     pub is_pattern: bool,
 }
 
-/// The template of keys above the first section. Their lines apply to every database.
+/// The template of keys above the first section, and of keys in the sections of an experiment.
+/// Their lines apply to every database.
 pub(super) const GLOBAL: Key = Key {
     name: "",
     alias: None,

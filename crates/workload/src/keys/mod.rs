@@ -1,4 +1,4 @@
-//! The keys of workload files.
+//! The keys of workload files and experiment files.
 //!
 //! The table [`ALL`] alone defines the keys that the parser accepts, the suggestions for unknown
 //! keys, and the text of `--help` and of the guide's reference.

@@ -3,7 +3,8 @@
 use super::form::Form;
 use super::key::{GLOBAL, Key, KeyGroup};
 
-/// The template of keys of sections. A line may limit such a key to one database: `query.mysql`.
+/// The template of keys in the sections of a workload. A line may limit such a key to one database:
+/// `query.mysql`.
 const SECTION: Key = Key { by_dialect: true, ..GLOBAL };
 
 const FIXED: Key = Key { place: KeyGroup::Fixed, ..SECTION };

@@ -13,7 +13,7 @@ use super::statement::{FixedStatement, Statement};
 pub struct Hidden {
     /// The names of the secret parameters.
     pub(crate) params: Vec<String>,
-    /// Their values, as written and as used.
+    /// Their values, as written, as used, and as SQL literals.
     pub(crate) values: Vec<Secret>,
     /// The statements of `[setup]` for display.
     pub(crate) setup: Vec<FixedStatement>,

@@ -62,8 +62,9 @@ pub struct Requests {
     pub transaction: bool,
     /// True if the statements of the transaction are sent without waiting for answers in between.
     pub pipeline: bool,
-    /// File that receives the rows that the statements return, as written. A relative path starts
-    /// at the folder of the record, or, in `assay dbbench`, at the folder of the other files.
+    /// Name, as in the workload file, of the file for the rows that the statements return. A
+    /// relative path starts at the folder of the record, or, in `assay dbbench`, at the folder of
+    /// the other files.
     pub results: Option<String>,
     /// True if statements are prepared; otherwise they are sent as text that contains their values.
     pub prepare: bool,

@@ -453,7 +453,8 @@ impl<'f> Checker<'f> {
         self.sink.set_file(None);
     }
 
-    /// Reports the diagnostics that only this arm has, at the line that causes them.
+    /// Reports `own`, the diagnostics that the differences of an arm cause, at the lines that cause
+    /// them.
     fn report_in_arm(
         &mut self,
         workload: &WorkloadSource<'_>,

@@ -26,8 +26,8 @@ impl Deltas {
     /// it.
     ///
     /// # Errors
-    /// The first size that is not a percentage above 0 and below 100, or the first unknown metric.
-    /// Positions are offsets into `text`.
+    /// No size, the first size that is not a percentage above 0 and below 100, or the first unknown
+    /// metric. Positions are offsets into `text`.
     pub fn parse(text: &str) -> Result<Deltas, Diagnostic> {
         deltas(LocatedText::whole(text, 0).excerpt())
     }

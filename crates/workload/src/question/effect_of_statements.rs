@@ -41,8 +41,8 @@ pub(super) fn have_lasting_effect(statements: &[FixedStatement], dialect: Dialec
 }
 
 /// Returns true if a statement changes variables of its own session only. Returns false for a
-/// statement that also reads a table or calls a function, because it may fill a cache or take a
-/// lock.
+/// statement that also reads a table or calls a function other than [`SET_CONFIG`], because it may
+/// fill a cache or take a lock.
 pub(super) fn is_of_session(statement: &[Token<'_>]) -> bool {
     let Some((first, rest)) = executed_statement(statement).split_first() else { return false };
     if first.is_word("set") {

@@ -215,8 +215,8 @@ fn remedy_for_missing(what: &str) -> &'static str {
     }
 }
 
-/// Returns true if a job may change data: it runs a program, or it has a statement that does not
-/// begin like a reading statement or that contains a part that changes data.
+/// Returns true if a job may change data: it runs a program, or one of its statements does not
+/// begin like a reading statement, or has a part that changes data.
 pub(super) fn writes(plan: &Plan) -> bool {
     const READING_WORDS: [&str; 6] = ["select", "with", "table", "values", "show", "explain"];
     let reads = |statement: &Statement| {

@@ -92,7 +92,7 @@ impl<'p> Range<'p> {
     }
 
     /// Returns an upper bound of the number of values: values that rounding makes equal are counted
-    /// separately.
+    /// separately. A number above [`MOST_VALUES`] may be too small.
     pub(super) fn count(&self) -> u64 {
         self.parts.iter().fold(0, |all: u64, part| all.saturating_add(part.values.count()))
     }

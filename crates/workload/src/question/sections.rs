@@ -45,7 +45,7 @@ pub(super) struct Sections<'f> {
 }
 
 impl<'f> Sections<'f> {
-    /// Returns the sections by their kinds; reports duplicates.
+    /// Returns the sections by their kinds; reports duplicates and invalid names.
     pub(super) fn of(file: &'f File<'f>, sink: &mut Sink) -> Sections<'f> {
         let mut sections = Sections {
             file,

@@ -1,9 +1,9 @@
 //! Settings of a server that the statements before a run set, and that can be read back.
 //!
-//! A statement is recognised if it gives a setting a constant value or, in MariaDB and MySQL, an
-//! arithmetic expression: `alter system`, `alter database`, `alter role` and `alter user` of
-//! PostgreSQL, `set global` and `set persist` of MariaDB and MySQL, and pragmas that the file of
-//! SQLite keeps. Changes by other statements cannot be read back.
+//! These statements are recognised: `alter system`, `alter database`, `alter role` and `alter user`
+//! of PostgreSQL, `set global` and `set persist` of MariaDB and MySQL, and pragmas that the file of
+//! SQLite keeps. They must give a setting a constant value or, in MariaDB and MySQL, an arithmetic
+//! expression. Changes by other statements cannot be read back.
 
 use base::Dialect;
 

@@ -10,9 +10,9 @@ pub const LARGEST_FILE: usize = 64 << 20;
 /// Decodes the bytes of a file as text.
 ///
 /// # Errors
-/// A file above [`LARGEST_FILE`], a record instead of a workload, UTF-16, bytes that are not UTF-8,
-/// or zero bytes. The diagnostic has no span, because there is no text to show. For an invalid
-/// byte, its message names the line and the offset.
+/// A file above [`LARGEST_FILE`], an SQLite database such as a record, UTF-16, bytes that are not
+/// UTF-8, or a NUL byte. The diagnostic has no span, because there is no text to show. For an
+/// invalid byte, its message names the line and the offset.
 pub fn decode(bytes: &[u8]) -> Result<String, Diagnostic> {
     if bytes.len() > LARGEST_FILE {
         return Err(too_large(bytes.len()));

@@ -72,7 +72,8 @@ impl File<'_> {
         1 + before.iter().filter(|byte| **byte == b'\n').count()
     }
 
-    /// Returns the error about an invalid URL, without the line if the line may hold a password.
+    /// Returns the error about an invalid URL. If the line may hold a password, the error has the
+    /// number of the line in place of its text.
     pub(crate) fn invalid_url(&self, url: Excerpt<'_>, error: &TargetError) -> Diagnostic {
         // A diagnostic with a span would print the line.
         let secret = url.span().filter(|_| error.may_have_password(url.text()));

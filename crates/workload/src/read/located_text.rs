@@ -55,7 +55,8 @@ impl<'a> LocatedText<'a> {
         LocatedText { text: Cow::Borrowed(text), origin: Origin::Outside(None) }
     }
 
-    /// Creates a located text from the value of an option, which diagnostics about it name.
+    /// Creates a located text from the value of an option. Diagnostics about the text name the
+    /// option.
     pub(crate) fn of_option(text: String, option: String) -> LocatedText<'static> {
         LocatedText { text: Cow::Owned(text), origin: Origin::Outside(Some(option)) }
     }

@@ -1,7 +1,7 @@
 //! A scanner that splits a shell command into text, quoted parts and `${…}`.
 //!
-//! It knows just enough of the shell's syntax to tell whether a spliced-in value forms a word of
-//! its own: `'…'`, `"…"`, `\`, and `#` at the beginning of a comment. (POSIX.1-2024, Shell Command
+//! Of the shell's syntax it knows `'…'`, `"…"`, `\`, and `#` at the beginning of a comment: just
+//! enough to tell whether a spliced-in value forms a word of its own. (POSIX.1-2024, Shell Command
 //! Language, 2.2 and 2.3.) The shell checks everything else.
 
 use super::scan::{Fragment, MOST_BRACED, Scan, SyntaxContext, ValuePositions};

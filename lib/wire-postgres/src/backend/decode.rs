@@ -45,7 +45,7 @@ pub enum Message<'a> {
     NoData,
     /// A warning or other notice.
     NoticeResponse(Report<'a>),
-    /// Another session's NOTIFY.
+    /// A NOTIFY of this or another session.
     NotificationResponse(Notification<'a>),
     /// The types of a statement's parameters.
     ParameterDescription(List<'a, Oid>),

@@ -323,7 +323,7 @@ pub fn no_data(out: &mut Vec<u8>) {
     empty_message(out, tag::NO_DATA);
 }
 
-/// Appends NotificationResponse: another session's NOTIFY.
+/// Appends NotificationResponse: a NOTIFY of this or another session.
 ///
 /// # Errors
 /// A text contains a zero byte.

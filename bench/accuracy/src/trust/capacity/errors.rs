@@ -129,8 +129,9 @@ pub struct ResultCounts {
     pub least: f64,
 }
 
-/// Runs `searches` searches on each system whose name contains `only`, of those with one expected
-/// result: the cliff [`STEP`], the systems without a boundary, and [`FEW_REQUESTS`].
+/// Runs `searches` searches on each system that has one expected result and whose name contains
+/// `only`. The systems with one expected result are the cliff [`STEP`], those without a boundary,
+/// and [`FEW_REQUESTS`].
 ///
 /// # Errors
 /// As for [`errors`].

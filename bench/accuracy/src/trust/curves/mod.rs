@@ -3,8 +3,9 @@
 //! The engine executes the runs in virtual time. Those of [`sweeps`](mod@sweeps) use a simulated
 //! server that follows the universal scalability law, with noise from run to run. Those of
 //! [`workers`](mod@workers) use queues whose workers contend. The records of
-//! [`histories`](mod@histories) are drawn from a model, because thousands of runs would only add up
-//! to the same noise. Each planted mistake must move the rate of its row out of its accepted range.
+//! [`histories`](mod@histories) are drawn from a model, because thousands of executed runs would
+//! only produce the same noise. Each planted mistake must move the rate of its row out of its
+//! accepted range.
 
 mod histories;
 mod sweeps;

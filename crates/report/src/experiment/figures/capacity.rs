@@ -237,7 +237,7 @@ fn is_of_bracket(phase: Phase) -> bool {
 }
 
 /// Returns the figure of the trials near the estimate. If the published value lies further below,
-/// the figure shows all trials from that value on.
+/// the figure begins at that value.
 fn boundary(judged: &JudgedCondition<'_>) -> Figure {
     let view = judged.view;
     let found = view.found.as_ref();

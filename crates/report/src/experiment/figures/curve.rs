@@ -15,7 +15,8 @@ use crate::number::significant;
 /// value.
 const MOST_HEADROOM: f64 = 1.3;
 
-/// Maximum number of small dots in a figure, each for one second of a run.
+/// Approximate maximum number of small dots in a figure, each for one second of a run or, in a long
+/// window, for a longer part.
 const MOST_SPECKS: usize = 4_000;
 
 /// Half of the width over which the dots of a run's seconds are spread, as a fraction of the axis.

@@ -15,7 +15,7 @@ pub(super) static SPEC: Spec = Spec {
     example: "field(1)",
 };
 
-/// The largest number of fields in a record.
+/// The largest number of a field that an expression can use. Records may have more fields.
 const MOST_FIELDS: i64 = 65_535;
 
 fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
