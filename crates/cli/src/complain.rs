@@ -157,21 +157,39 @@ fn point_to_other_commands(error: &mut clap::Error) {
     if error.kind() != ErrorKind::UnknownArgument || !option.starts_with('-') {
         return;
     }
-    let name = option.trim_start_matches('-').to_owned();
-    let program = Args::command();
-    let has_it = |command: &&clap::Command| {
-        command.get_arguments().any(|argument| argument.get_long() == Some(&name))
+    let owners = commands_with(option, Visibility::Shown);
+    let is_hidden = match error.get(ContextKind::SuggestedArg) {
+        Some(ContextValue::String(near)) => !commands_with(near, Visibility::Hidden).is_empty(),
+        _ => false,
     };
-    let owners: Vec<String> = program
-        .get_subcommands()
-        .filter(has_it)
-        .map(|command| format!("`assay {}`", command.get_name()))
-        .collect();
+    if is_hidden {
+        error.remove(ContextKind::SuggestedArg);
+    }
     error.remove(ContextKind::Suggested);
     if !owners.is_empty() {
         let tip = format!("it is an option of {}", owners.join(" and of "));
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
+}
+
+/// Visibility of an option in the help of its command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Visibility {
+    Shown,
+    Hidden,
+}
+
+/// Returns the commands that have an option of this visibility, as `assay NAME` in backquotes.
+fn commands_with(option: &str, visibility: Visibility) -> Vec<String> {
+    let name = option.trim_start_matches('-');
+    let is_hidden = visibility == Visibility::Hidden;
+    let has_it = |command: &&clap::Command| {
+        let mut named = command.get_arguments().filter(|it| it.get_long() == Some(name));
+        named.any(|argument| argument.is_hide_set() == is_hidden)
+    };
+    let program = Args::command();
+    let owners = program.get_subcommands().filter(has_it);
+    owners.map(|command| format!("`assay {}`", command.get_name())).collect()
 }
 
 fn render(error: &clap::Error, is_styled: bool) -> String {

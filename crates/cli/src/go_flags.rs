@@ -61,7 +61,7 @@ pub(crate) fn parse(flags: &'static [Flag], words: &[OsString]) -> Result<Parsed
                 typed.wants_help = true;
                 return Ok(typed);
             }
-            return Err(unknown_flag(flags, name));
+            return Err(unknown_flag(flags, word, name));
         };
         let value = match (flag.argument, value) {
             (FlagArgument::Switch, value) => {
@@ -106,12 +106,24 @@ fn parse_switch(name: &str, text: &str) -> Result<bool, String> {
     }
 }
 
-fn unknown_flag(flags: &[Flag], name: &str) -> String {
-    // A long unknown name may contain a value that follows the flag without a space.
-    let shown = if name.len() <= 40 { name } else { "…" };
+fn unknown_flag(flags: &[Flag], word: &OsStr, name: &str) -> String {
+    let shown = shown_flag(word, name);
     match closest(name, flags.iter().map(|flag| flag.name)) {
-        Some(near) => format!("unknown flag --{shown}; did you mean --{near}?"),
-        None => format!("unknown flag --{shown}: `assay dbbench --help` lists all flags"),
+        Some(near) => format!("unknown flag {shown}; did you mean --{near}?"),
+        None => format!("unknown flag {shown}: `assay dbbench --help` lists all flags"),
+    }
+}
+
+/// Returns an unknown flag as messages show it. A value may follow the name without a space: after
+/// one dash, only the first character is shown, as in `-p…` for `-pPASSWORD`; after two dashes, a
+/// name of more than 40 bytes is not shown.
+fn shown_flag(word: &OsStr, name: &str) -> String {
+    if word.as_encoded_bytes().starts_with(b"--") {
+        return format!("--{}", if name.len() <= 40 { name } else { "…" });
+    }
+    match name.char_indices().nth(1) {
+        Some((end, _)) => format!("-{}…", &name[..end]),
+        None => format!("-{name}"),
     }
 }
 
@@ -180,7 +192,10 @@ mod tests {
     fn unknown_flag_is_refused_without_showing_its_value() {
         for (line, words) in [
             ("--hots=secret a", "did you mean --host?"),
+            ("-hots=secret a", "unknown flag -h…; did you mean --host?"),
             ("--password=secret a", "unknown flag --password:"),
+            ("-psecret a", "unknown flag -p…:"),
+            ("-p secret", "unknown flag -p:"),
             ("---host h", "one or two dashes"),
             ("-=secret", "one or two dashes"),
             ("--host", "write `--host HOST`"),

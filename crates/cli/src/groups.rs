@@ -226,6 +226,10 @@ impl Groups {
             let sentence = format!("`{name}` has no run that counts");
             let remedy = match recorded.unfinished() {
                 Some(Unfinished::Failed) => "find the cause with `assay doctor`, and run it anew",
+                Some(Unfinished::NotObserved) => {
+                    "write another condition for `until` in [saturate], or find the cause with \
+                     `assay doctor`, and run it anew"
+                }
                 Some(Unfinished::Interrupted) | None => "complete it with `assay run --resume`",
             };
             return Err(Complaint::new(sentence).help(remedy));

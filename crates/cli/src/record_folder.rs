@@ -415,7 +415,7 @@ fn read_experiment(path: &Path, file: &str) -> Result<FileRecords, Skip> {
         Some(Unfinished::Interrupted) => {
             return Err(Skip::new(SkipReason::Unfinished, "the experiment is not complete"));
         }
-        Some(Unfinished::Failed) => {
+        Some(Unfinished::Failed | Unfinished::NotObserved) => {
             return Err(Skip::new(SkipReason::Unfinished, "the experiment failed"));
         }
     }

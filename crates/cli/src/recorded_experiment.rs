@@ -183,7 +183,8 @@ impl RecordedExperiment {
     pub(crate) fn unfinished(&self) -> Option<Unfinished> {
         match self.fact(STATE) {
             Some("complete") => None,
-            Some("instrument-failed" | "not-observed") => Some(Unfinished::Failed),
+            Some("instrument-failed") => Some(Unfinished::Failed),
+            Some("not-observed") => Some(Unfinished::NotObserved),
             _ => Some(Unfinished::Interrupted),
         }
     }

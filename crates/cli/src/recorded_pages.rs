@@ -11,7 +11,7 @@ use serve::{Answer, Fields, Pages, Response, Route, Status};
 
 use crate::commands::{answer, compare, experiment, figures, stored_runs};
 use crate::complain::Complaint;
-use crate::record_list::RecordList;
+use crate::record_list::{RecordList, RefreshedList};
 use crate::record_names::RecordName;
 use crate::timed_mutex::TimedMutex;
 use crate::user;
@@ -62,7 +62,7 @@ impl RecordedPages {
     fn list(&self, search: &str, page: usize) -> Result<Response, PageRefusal> {
         let refreshed = self.list.refresh().map_err(|error| folder_refusal(&error))?;
         let folder = self.list.folder().display().to_string();
-        let view = view(folder, refreshed.rows, search, page);
+        let view = view(folder, refreshed, search, page);
         let view = view.ok_or_else(|| not_found("the list has no page of this number"))?;
         let view = FolderView { takes_notes: self.takes_notes, ..view };
         Ok(Response::page(Status::Ok, report::folder_html(&view)))
@@ -185,19 +185,34 @@ fn notes_of(path: &Path) -> Result<Vec<Note>, RecordError> {
 
 /// Returns a page of the rows that contain all words of a search; `None` if there is no page of
 /// this number.
-fn view(folder: String, rows: Vec<FolderRow>, search: &str, page: usize) -> Option<FolderView> {
+fn view(folder: String, list: RefreshedList, search: &str, page: usize) -> Option<FolderView> {
     let words: Vec<String> =
         search.split_whitespace().take(MOST_WORDS).map(str::to_lowercase).collect();
-    let all = rows.len();
-    let rows: Vec<FolderRow> = rows.into_iter().filter(|row| row.has_all(&words)).collect();
-    let found = rows.len();
-    let pages = found.div_ceil(MOST_ROWS).max(1);
+    let RefreshedList { rows, unreadable_folders, .. } = list;
+    let (folders, files) = rows.split_at(unreadable_folders);
+    let all = files.len();
+    let find = |rows: &[FolderRow]| -> Vec<FolderRow> {
+        rows.iter().filter(|row| row.has_all(&words)).cloned().collect()
+    };
+    let (folders, files) = (find(folders), find(files));
+    let found = files.len();
+    let rows = [folders, files].concat();
+    let pages = rows.len().div_ceil(MOST_ROWS).max(1);
     if !(1..=pages).contains(&page) {
         return None;
     }
     let rows = rows.into_iter().skip((page - 1) * MOST_ROWS).take(MOST_ROWS).collect();
-    let search = words.join(" ");
-    Some(FolderView { folder, search, rows, page, pages, found, all, takes_notes: false })
+    Some(FolderView {
+        folder,
+        search: words.join(" "),
+        rows,
+        page,
+        pages,
+        found,
+        all,
+        unreadable_folders,
+        takes_notes: false,
+    })
 }
 
 /// The reason why a page cannot be created.
@@ -315,6 +330,11 @@ mod tests {
         (0..number).map(row).collect()
     }
 
+    /// Returns a list whose first rows are folders that cannot be read.
+    fn list(number: usize, unreadable_folders: usize) -> RefreshedList {
+        RefreshedList { rows: rows(number), unreadable_folders, files_read: 0, index_error: None }
+    }
+
     #[test]
     fn page_waits_a_limited_time_and_the_list_waits_for_no_record() {
         let folder = tempfile::tempdir().unwrap();
@@ -339,7 +359,7 @@ mod tests {
 
     #[test]
     fn long_list_has_pages() {
-        let page = |search: &str, page| view(String::new(), rows(2_500), search, page);
+        let page = |search: &str, page| view(String::new(), list(2_500, 0), search, page);
         let first = page("", 1).unwrap();
         assert_eq!(
             (first.rows.len(), first.pages, first.found, first.all),
@@ -350,6 +370,16 @@ mod tests {
         assert_eq!((page("", 4), page("", 0)), (None, None));
         let even = page(" EVEN  0002 ", 1).unwrap();
         assert_eq!((even.rows.len(), even.found, even.search.as_str()), (6, 6, "even 0002"));
-        assert_eq!(view(String::new(), Vec::new(), "", 1).unwrap().pages, 1);
+        assert_eq!(view(String::new(), list(0, 0), "", 1).unwrap().pages, 1);
+    }
+
+    #[test]
+    fn folder_that_cannot_be_read_is_a_row_but_not_a_file() {
+        for (search, rows, found) in [("", 5, 3), ("even", 3, 2)] {
+            let view = view(String::new(), list(5, 2), search, 1).unwrap();
+            let found_rows = (view.rows.len(), view.found);
+            assert_eq!(found_rows, (rows, found), "{search}");
+            assert_eq!((view.all, view.unreadable_folders), (3, 2), "{search}");
+        }
     }
 }

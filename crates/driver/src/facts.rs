@@ -125,7 +125,9 @@ impl Setting<'_> {
             let number = text.trim_start_matches('-');
             let end = number.find(|c: char| !c.is_ascii_digit() && c != '.');
             let (number, unit) = number.split_at(end.unwrap_or(number.len()));
-            !number.is_empty() && units.contains(&unit)
+            // An IPv4 address has more than one point.
+            let is_decimal = !number.is_empty() && number.matches('.').count() <= 1;
+            is_decimal && units.contains(&unit)
         };
         let switches = ["on", "off", "yes", "no", "true", "false", "none", "default", "auto", ""];
         is_number(self.value) || switches.contains(&self.value.to_ascii_lowercase().as_str())
@@ -285,6 +287,10 @@ mod tests {
             check(name, "x", None);
         }
         check("port", "5432", None);
+        for name in ["bind_address", "listen_addresses", "report_host", "wsrep_node_address"] {
+            check(name, "10.0.0.5", None);
+        }
+        check("my.favourite", "10.0.0.5", Some(HIDDEN_SETTING));
     }
 
     #[test]

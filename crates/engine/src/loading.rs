@@ -139,7 +139,7 @@ async fn report_progress<D: Driver>(
     progress: &LoadProgress,
     began: Stamp,
 ) {
-    let step = (load.rows / PROGRESS_POINTS).max(1);
+    let step = progress_step(load.rows);
     let (mut reported, mut is_reported_as_long) = (0, false);
     let (mut counters, mut moved_at) = (progress.counters(), began);
     while !progress.is_over(load, &context.stop) {
@@ -163,6 +163,11 @@ async fn report_progress<D: Driver>(
         }
     }
     progress.give_up_at(rt.now() + LAST_BATCH_TIMEOUT);
+}
+
+/// Returns the number of rows between two progress reports of a load of `rows` rows.
+fn progress_step(rows: u64) -> u64 {
+    rows.div_ceil(PROGRESS_POINTS).max(1)
 }
 
 /// Reports the rows and bytes of a load that are committed so far.
@@ -367,5 +372,18 @@ impl Batches for Writer<'_> {
 
     fn falls_back(&mut self, why: &Error) {
         self.progress.fallback.borrow_mut().get_or_insert_with(|| why.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn number_of_progress_reports_is_limited_for_any_number_of_rows() {
+        for rows in [1, 999, 1_000, 1_001, 1_999, 2_000, 10_001] {
+            assert!(rows / progress_step(rows) <= PROGRESS_POINTS, "{rows} rows");
+        }
+        assert_eq!([0, 1_000, 1_001].map(progress_step), [1, 1, 2]);
     }
 }

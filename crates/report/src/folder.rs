@@ -23,6 +23,8 @@ pub struct FolderView {
     pub found: usize,
     /// Number of files without a search.
     pub all: usize,
+    /// Number of subfolders that cannot be read, without a search.
+    pub unreadable_folders: usize,
     /// True if notes may be added in the browser.
     pub takes_notes: bool,
 }

@@ -90,13 +90,11 @@ fn days(text: &[u8]) -> Option<(i64, &[u8])> {
 fn time_of_day(text: &[u8]) -> Option<(i64, &[u8])> {
     let (hour, rest) = digits(text, 2)?;
     let (minute, rest) = digits(strip_byte(rest, b':')?, 2)?;
-    let (second, rest) = match strip_byte(rest, b':') {
-        Some(rest) => digits(rest, 2)?,
-        None => (0, rest),
-    };
-    let (fraction, rest) = match strip_byte(rest, b'.') {
-        Some(rest) => fraction(rest)?,
-        None => (0, rest),
+    let (second, fraction, rest) = match strip_byte(rest, b':') {
+        Some(rest) => second(rest)?,
+        // The server reads `13:45.25` as minutes and seconds.
+        None if rest.first() == Some(&b'.') => return None,
+        None => (0, 0, rest),
     };
     if hour > 23 || minute > 59 || second > 59 {
         return None;
@@ -104,6 +102,16 @@ fn time_of_day(text: &[u8]) -> Option<(i64, &[u8])> {
     #[expect(clippy::arithmetic_side_effects, reason = "a day is far from limits")]
     let time = ((hour * 60 + minute) * 60 + second) * SECOND + fraction;
     Some((time, rest))
+}
+
+/// Parses `SS[.ffffff]`. Returns the seconds, the fraction in microseconds, and the rest of the
+/// text.
+fn second(text: &[u8]) -> Option<(i64, i64, &[u8])> {
+    let (second, rest) = digits(text, 2)?;
+    match strip_byte(rest, b'.') {
+        Some(rest) => fraction(rest).map(|(fraction, rest)| (second, fraction, rest)),
+        None => Some((second, 0, rest)),
+    }
 }
 
 /// Parses a fraction of a second with one to six digits. Returns it in microseconds, and the rest
@@ -192,6 +200,7 @@ mod tests {
         for text in ["24:00:00", "1:00", "00:60", "00:00:60", "00:00:00.", "00:00:00.1234567"] {
             check(text, None);
         }
+        check("13:45.25", None);
     }
 
     #[test]

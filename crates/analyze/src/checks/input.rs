@@ -11,7 +11,7 @@ use crate::backlog::{
     Arrivals, INTERVALS, IntervalRequests, Trend, open_share, trend, trend_of_varying,
 };
 use crate::evidence::{Evidence, JobEvidence};
-use crate::warmup::has_varying_rate;
+use crate::warmup::has_constant_rate;
 
 /// A run is INVALID if more than this fraction of a job's requests had unexpected errors.
 pub(super) const ERRORS_INVALID: f64 = 0.01;
@@ -174,7 +174,7 @@ impl<'a> CheckInput<'a> {
     pub(super) fn open_share(&self, account: AccountId) -> Option<f64> {
         let job = self.evidence.plan.account(account).job();
         let Backlog { open, arrivals, ended } = self.backlog(&self.evidence.jobs[account.index()]);
-        if !job.has_arrivals() || has_varying_rate(job) || open.len() >= INTERVALS {
+        if !has_constant_rate(job) || open.len() >= INTERVALS {
             return None;
         }
         let intervals =
@@ -231,12 +231,13 @@ impl<'a> CheckInput<'a> {
     /// Returns the trend of a job's backlog; `None` for a closed job, and if the window is too
     /// short.
     pub(crate) fn trend(&self, account: AccountId) -> Option<Trend> {
-        let job = self.evidence.jobs.get(account.index())?;
-        let (schedule, _) = self.evidence.plan.account(account).job().arrivals()?;
-        let Backlog { open, arrivals, .. } = self.backlog(job);
-        match schedule.varies() {
-            true => trend_of_varying(&open, &arrivals),
-            false => trend(&open),
+        let evidence = self.evidence.jobs.get(account.index())?;
+        let job = self.evidence.plan.account(account).job();
+        let Backlog { open, arrivals, .. } = self.backlog(evidence);
+        match (job.has_arrivals(), has_constant_rate(job)) {
+            (false, _) => None,
+            (true, true) => trend(&open),
+            (true, false) => trend_of_varying(&open, &arrivals),
         }
     }
 

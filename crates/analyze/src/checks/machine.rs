@@ -71,8 +71,9 @@ impl CheckInput<'_> {
         let Some(observed) = self.evidence.observed(&ComponentKind::Host, host::FREQUENCY) else {
             return kind.not_possible(ObservationObstacle::FrequencyUnknown);
         };
-        let Some([(earlier, from), (later, to)]) = self.most_different_thirds(observed) else {
-            return kind.not_possible(ObservationObstacle::FewReadings { fewest: FEWEST_READINGS });
+        let [(earlier, from), (later, to)] = match self.most_different_thirds(observed) {
+            Ok(thirds) => thirds,
+            Err(obstacle) => return kind.not_possible(obstacle),
         };
         let by = to.mean / from.mean - 1.0;
         let status = if from.differs_from(to) { Status::Suspect } else { Status::Pass };
@@ -82,24 +83,33 @@ impl CheckInput<'_> {
     }
 
     /// Returns the pair of thirds of the window whose means differ most, in the order of time.
-    /// Pairs with a difference that matters take precedence. `None` if a third has too few
-    /// readings.
-    fn most_different_thirds(&self, observed: &Observed) -> Option<[(WindowThird, Sample); 2]> {
+    /// Pairs with a difference that matters take precedence.
+    ///
+    /// # Errors
+    /// A third has too few readings, or a mean of 0, as on a system that reports no frequency.
+    fn most_different_thirds(
+        &self,
+        observed: &Observed,
+    ) -> Result<[(WindowThird, Sample); 2], ObservationObstacle> {
         let window = self.evidence.window();
         let third = Nanos(self.evidence.window_length().0 / 3);
         let begins = [window.start, window.start + third, window.end.saturating_sub(third)];
-        let [first, middle, last] = begins
-            .map(|begin| Sample::of(observed, begin, begin + third).filter(Sample::is_reported));
+        let few = ObservationObstacle::FewReadings { fewest: FEWEST_READINGS };
+        let [first, middle, last] =
+            begins.map(|begin| Sample::of(observed, begin, begin + third).ok_or(few));
         let named = [
             (WindowThird::First, first?),
             (WindowThird::Middle, middle?),
             (WindowThird::Last, last?),
         ];
+        if !named.iter().all(|(_, sample)| sample.is_reported()) {
+            return Err(ObservationObstacle::FrequencyUnknown);
+        }
         let pairs = [[named[0], named[1]], [named[1], named[2]], [named[0], named[2]]];
         let apart = |[(_, a), (_, b)]: &[(WindowThird, Sample); 2]| (a.mean - b.mean).abs();
         let matters = |[(_, a), (_, b)]: &[(WindowThird, Sample); 2]| a.differs_from(*b);
         let order = |a: &_, b: &_| matters(a).cmp(&matters(b)).then(apart(a).total_cmp(&apart(b)));
-        pairs.into_iter().max_by(order)
+        Ok(pairs.into_iter().max_by(order).expect("there are three pairs"))
     }
 }
 

@@ -229,22 +229,21 @@ impl<'a> CheckInput<'a> {
     /// Checks that requests of a Poisson process arrived as irregularly as expected, neither less
     /// nor more.
     pub(super) fn arrivals(&self) -> Check {
-        let accounts: Vec<AccountId> =
-            self.whole_jobs().filter(|account| self.is_steady(*account)).collect();
-        let jobs = accounts.len();
-        let indices = accounts.iter().filter_map(|account| {
-            let name = self.evidence.plan.account(*account).name();
-            self.dispersion(*account).map(|found| (name, found))
-        });
-        let Some((name, Dispersion { index, z })) =
-            indices.max_by(|a, b| a.1.z.abs().total_cmp(&b.1.z.abs()))
-        else {
+        let steady = self.whole_jobs().filter(|account| self.is_steady(*account));
+        let indices: Vec<(&str, Dispersion)> = steady
+            .filter_map(|account| {
+                let name = self.evidence.plan.account(account).name();
+                self.dispersion(account).map(|found| (name, found))
+            })
+            .collect();
+        let worst = indices.iter().max_by(|a, b| a.1.z.abs().total_cmp(&b.1.z.abs()));
+        let Some(&(name, Dispersion { index, z })) = worst else {
             return CheckKind::Arrivals.not_possible(JobObstacle::NoPoissonArrivals {
                 per_s: FEWEST_PER_STEP,
                 seconds: FEWEST_SECONDS,
             });
         };
-        let limit = quantile_of_largest(SQUARED_QUANTILE, jobs);
+        let limit = quantile_of_largest(SQUARED_QUANTILE, indices.len());
         let judged = CheckKind::Arrivals.of(Unit::StandardDeviations, z, limit);
         let finding = Irregularity { job: name.to_owned(), index };
         let [low, high] = DISPERSION;

@@ -68,6 +68,8 @@ pub struct JobRates {
     /// window, at most [`JobRates::MOST`] longer parts. Only the last part may be shorter than the
     /// others.
     pub completed_per_s: Vec<f64>,
+    /// Length of a part, in seconds.
+    pub part_s: f64,
 }
 
 impl JobRates {
@@ -95,6 +97,7 @@ impl JobRates {
             job: job.name.clone(),
             offered_per_s: job.offered_per_s,
             completed_per_s: parts.iter().filter(is_whole).map(completed).collect(),
+            part_s: longest_s,
         }
     }
 }

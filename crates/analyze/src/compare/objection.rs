@@ -73,6 +73,9 @@ pub enum Unfinished {
     Interrupted,
     /// The load generator or the machine failed too often: the experiment cannot be resumed.
     Failed,
+    /// The search for saturation could not observe the quantity that its condition names: the
+    /// experiment cannot be resumed.
+    NotObserved,
 }
 
 /// A fact that differs between two runs; `None` where a run does not have it.

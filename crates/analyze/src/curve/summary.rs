@@ -90,6 +90,8 @@ pub struct JobAtPoint {
     /// Completed requests per second of each run over time, from its
     /// [`JobRates`](crate::compare::JobRates).
     pub over_time_per_s: Vec<Vec<f64>>,
+    /// Length of a part of each of these runs, in seconds.
+    pub parts_s: Vec<f64>,
     /// Mean of the requests per second that were offered; `None` without a schedule of arrivals.
     pub offered_per_s: Option<f64>,
     /// Response times in milliseconds.
@@ -238,7 +240,8 @@ fn job_at(point: &CurvePoint<'_>, name: &str) -> JobAtPoint {
     JobAtPoint {
         job: name.to_owned(),
         completed_per_s: point.completed(name, ALPHA),
-        over_time_per_s: rates.map(|rates| rates.completed_per_s.clone()).collect(),
+        over_time_per_s: rates.clone().map(|rates| rates.completed_per_s.clone()).collect(),
+        parts_s: rates.map(|rates| rates.part_s).collect(),
         offered_per_s: (!offered.is_empty())
             .then(|| offered.iter().sum::<f64>() / offered.len() as f64),
         response_ms: QUANTILES.map(response).to_vec(),

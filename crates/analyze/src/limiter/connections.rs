@@ -254,7 +254,8 @@ impl LimiterInput<'_, '_> {
     /// on average, assuming that all sessions execute statements. Returns false if the number of
     /// requests is unknown.
     fn takes_long(&self, sessions: f64) -> bool {
-        sessions > LONG_REQUEST_S * self.requests_of_a_program_per_s().unwrap_or(0.0)
+        let per_s = self.requests_of_a_program_per_s();
+        per_s.is_some_and(|per_s| sessions > LONG_REQUEST_S * per_s)
     }
 
     /// Returns true if hardly any connection of a program is without a request, judged by the

@@ -1,7 +1,8 @@
 //! Checks against the calibration of the machine, and for changes of the machine during a run.
 
 use analyze::finding::{
-    CalibrationObstacle, CeilingUse, Headroom, ProcessorWait, WallClock, WindowThird,
+    CalibrationObstacle, CeilingUse, Headroom, ObservationObstacle, ProcessorWait, WallClock,
+    WindowThird,
 };
 use analyze::limiting::{FullThread, GeneratorLimit, LimiterFinding};
 use analyze::{
@@ -206,6 +207,14 @@ fn unreadable_processor_frequency_is_not_possible() {
     let frequency = evidence.observed.iter_mut().find(|o| o.metric == "frequency").unwrap();
     frequency.points.retain(|(at, _)| *at < Nanos::from_secs(40));
     only("frequency", Status::NotPossible, &evidence);
+}
+
+#[test]
+fn processor_frequency_of_zero_is_unknown() {
+    let mut evidence = steady(OPEN);
+    read_as(&mut evidence, "frequency", |_| 0.0);
+    let unknown = Obstacle::Observation(ObservationObstacle::FrequencyUnknown);
+    assert_eq!(check("frequency", &evidence).finding, Finding::NotPossible(unknown));
 }
 
 #[test]

@@ -59,7 +59,15 @@ fn each_second_of_the_window_has_a_rate() {
     let per_s = completed as f64;
     assert_eq!(rates.completed_per_s[4..8], [per_s, 0.0, 2.0 * per_s, per_s]);
     assert_eq!(rates.offered_per_s.map(f64::round), Some(per_s));
+    assert_eq!(rates.part_s, 1.0);
     assert_eq!(figures(&steady(MIXED)).rates[1].offered_per_s, None);
+}
+
+#[test]
+fn long_window_has_rates_of_longer_parts() {
+    let figures = figures(&steady(&OPEN.replace("60s", "250s")));
+    let rates = &figures.rates[0];
+    assert_eq!((rates.completed_per_s.len(), rates.part_s), (120, 2.0));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use analyze::{Evidence, Finding, Obstacle, Status, Step, Unit, summarize};
 use base::{Class, Code, Nanos, Seed, Stamp, Stream};
 use record::{Balance, Counts, EndKind, EventKind};
 use sim::{Config, Hints, Server, Service};
+use workload::Pacing;
 
 use crate::support::{MIXED, OPEN, PER_S, answer_only, check, event, near, only, steady, turn_bad};
 
@@ -147,6 +148,31 @@ fn a_closed_job_has_no_backlog() {
     let closed = "duration = 60s\n[write]\nquery = select 1\nconcurrency = 4\nthink = 2400us\n";
     let closed = steady(closed);
     only("backlog", Status::NotPossible, &closed);
+}
+
+#[test]
+fn replay_is_overloaded_if_its_log_comes_faster_than_the_answers() {
+    let replay = || {
+        let mut evidence = steady(OPEN);
+        evidence.plan.jobs[0].pacing = Pacing::Replay;
+        evidence
+    };
+    assert_eq!(check("backlog", &replay()).status, Status::Pass);
+    let mut slow = replay();
+    answer_only(&mut slow, 0, 0, PER_S * 9 / 10);
+    assert_eq!(check("backlog", &slow).finding, grows("read"));
+    assert!(summarize(&slow).jobs[0].exceeds_capacity);
+    // From the middle on, the log has twice as many requests, and each is open for a second as
+    // before.
+    let mut busier = replay();
+    let steps = &mut busier.jobs[0].steps;
+    steps[FIRST - 1].ends.completed -= PER_S;
+    for step in &mut steps[MIDDLE..] {
+        step.counts.arrivals *= 2;
+        step.ends.completed *= 2;
+    }
+    steps[MIDDLE].ends.completed -= PER_S;
+    assert_eq!(check("backlog", &busier).status, Status::Pass);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use analyze::limiting::{
     Sockets, Waits,
 };
 use analyze::{Component, Evidence, RequestsUnseen, summarize};
+use record::MeasuredSide;
 
 use crate::observed::{hold, names, plant, reading, watched};
 use crate::support::near;
@@ -243,17 +244,28 @@ fn pauses_between_batches_are_added_up_and_not_averaged() {
     };
     assert_eq!(short(4.3), Component::GeneratorInput);
     assert_eq!(short(3.5), Component::DatabaseFlush);
-    // Unread requests and answers are not a pause of the program.
-    let mut starved = batches();
+}
+
+/// Unread requests and answers are not a pause of the program.
+#[test]
+fn database_or_proxy_of_a_program_that_lacks_processors_is_named() {
+    let mut evidence = batches();
     for (metric, looks) in [("unread-request", 4.5), ("unread-answer", 3.0), ("paused", 0.1)] {
-        plant(&mut starved, "sessions", metric, looks);
+        plant(&mut evidence, "sessions", metric, looks);
     }
-    plant(&mut starved, "sessions", "nothing-waits", 0.5);
-    plant(&mut starved, "server", "waited", 0.6);
-    plant(&mut starved, "cpu 0", "busy", 0.99);
-    plant(&mut starved, "cpu 1", "busy", 0.99);
-    assert_ne!(summarize(&starved).limiter.component, Component::GeneratorInput);
-    assert_ne!(summarize(&starved).limiter.component, Component::Unknown);
+    plant(&mut evidence, "sessions", "nothing-waits", 0.5);
+    plant(&mut evidence, "server", "waited", 0.6);
+    plant(&mut evidence, "cpu 0", "busy", 0.99);
+    plant(&mut evidence, "cpu 1", "busy", 0.99);
+    for (proxies, component) in [(0.0, Component::DatabaseCpu), (1.0, Component::Proxy)] {
+        hold(&mut evidence, "server", "proxies", proxies);
+        names!(
+            &evidence,
+            component,
+            F::Program(ProgramLimit::Starved { side: MeasuredSide::Server, waited })
+                if near(*waited, 0.6)
+        );
+    }
 }
 
 /// A loader that sleeps 3 to 5 ms after each of its batches: the database shows few pauses of 4 ms,
@@ -485,6 +497,18 @@ fn next_request_in_the_tick_of_an_answer_waits_at_a_busy_pool() {
     plant(&mut behind_proxy, "sockets generator", "data-sent", 210.0);
     plant(&mut behind_proxy, "sockets generator", "data-received", 210.0);
     assert_eq!(summarize(&behind_proxy).limiter.component, Component::Connections);
+}
+
+#[test]
+fn requests_at_a_pool_do_not_count_as_long_without_their_number() {
+    let mut evidence = pooled_program();
+    hold(&mut evidence, "sockets generator", "awaiting", 0.5);
+    hold(&mut evidence, "sockets generator", "in-one-tick", 14.5);
+    plant(&mut evidence, "sessions", "active", 15.0);
+    plant(&mut evidence, "sessions", "idle", 5.0);
+    assert_eq!(summarize(&evidence).limiter.component, Component::Connections);
+    evidence.observed.retain(|observed| observed.component != "statistics");
+    assert_ne!(summarize(&evidence).limiter.component, Component::Connections);
 }
 
 #[test]

@@ -79,6 +79,19 @@ fn arrivals_that_are_too_even_or_come_in_bursts_are_noticed() {
     assert_eq!(even.status, Status::NotPossible, "{even:?}");
 }
 
+#[test]
+fn job_with_too_few_arrivals_does_not_widen_the_limit_of_arrivals() {
+    let limit = |more: &str| {
+        let mut evidence = counted(&format!("{POISSON}{more}"), &[1_032, 968]);
+        evidence.jobs.iter_mut().skip(1).for_each(|job| job.steps.fill(answered(1)));
+        check("arrivals", &evidence).limit
+    };
+    assert_eq!(limit("[seldom]\nquery = select 1\nrate = 1\n"), limit(""));
+    let random = POISSON.split_once("[read]").unwrap().1;
+    let two = counted(&format!("{POISSON}[random]{random}"), &[1_032, 968]);
+    assert!(check("arrivals", &two).limit > limit(""));
+}
+
 /// Two irregular seconds make no difference to the rate of a minute, but the check of each second
 /// notices them.
 #[test]

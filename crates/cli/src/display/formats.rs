@@ -8,8 +8,8 @@ pub(super) fn time(time: Nanos) -> String {
     // A time that would be rounded to 1000 has the next unit.
     let (size, unit) = match time.0 {
         0..1_000 => return format!("{} ns", time.0),
-        1_000..1_000_000 => (1e3, "µs"),
-        1_000_000..1_000_000_000 => (1e6, "ms"),
+        1_000..999_500 => (1e3, "µs"),
+        999_500..999_500_000 => (1e6, "ms"),
         _ => (1e9, "s"),
     };
     let value = time.0 as f64 / size;
@@ -50,6 +50,12 @@ mod tests {
             (1_400_000, "1.40 ms"),
             (9_996_000, "10.0 ms"),
             (99_960, "100 µs"),
+            (999, "999 ns"),
+            (999_499, "999 µs"),
+            (999_500, "1.00 ms"),
+            (999_960, "1.00 ms"),
+            (999_499_999, "999 ms"),
+            (999_500_000, "1.00 s"),
             (12_345_678_901, "12.3 s"),
         ] {
             assert_eq!(time(Nanos(nanos)), text);

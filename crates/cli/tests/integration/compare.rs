@@ -371,9 +371,18 @@ fn every_run_of_an_arm_must_be_complete() {
 #[test]
 fn experiment_that_cannot_be_resumed_has_another_remedy() {
     let place = place();
-    for (state, remedy) in [
-        ("interrupted", "complete the experiment with `assay run --resume`"),
-        ("instrument-failed", "find the cause with `assay doctor`, and run the experiment anew"),
+    for (state, reason, remedy) in [
+        ("interrupted", "not complete", "complete the experiment with `assay run --resume`"),
+        (
+            "instrument-failed",
+            "the load generator or the machine failed in too many rounds",
+            "find the cause with `assay doctor`, and run the experiment anew",
+        ),
+        (
+            "not-observed",
+            "the quantity of `until` in [saturate] was not observed",
+            "write another condition, or find the cause with `assay doctor`",
+        ),
     ] {
         experiment(&place, "e.assay", "1.2ms", "5");
         let connection = rusqlite::Connection::open(place.at("e.assay")).unwrap();
@@ -381,7 +390,9 @@ fn experiment_that_cannot_be_resumed_has_another_remedy() {
         connection.execute(set, [state]).unwrap();
         drop(connection);
         let ran = place.assay(&["compare", "e.assay"]).expect(3);
-        assert!(ran.stdout.contains(remedy), "{}", ran.stdout);
+        for words in [reason, remedy] {
+            assert!(ran.stdout.contains(words), "{words}: {}", ran.stdout);
+        }
         std::fs::remove_file(place.at("e.assay")).unwrap();
     }
 }

@@ -144,6 +144,21 @@ fn an_option_of_another_command_is_shown_with_its_command() {
     assert!(!ran.stderr.contains("tip:"), "{}", ran.stderr);
 }
 
+/// `assay observe` has the hidden options `--stdio` and `--port`.
+#[test]
+fn hidden_options_are_not_suggested() {
+    let place = TestFolder::new();
+    for args in [&["run", "w.ini", "--stdio"][..], &["run", "--port", "1"]] {
+        let ran = place.assay(args).refuses(&["unexpected argument"]);
+        assert!(!ran.stderr.contains("`assay observe`"), "{}", ran.stderr);
+    }
+    for option in ["--stdi", "--prot"] {
+        let ran = place.assay(&["observe", option]).refuses(&["unexpected argument"]);
+        assert!(!ran.stderr.contains("tip:"), "{}", ran.stderr);
+    }
+    place.assay(&["observe", "--durations"]).refuses(&["'--duration'"]);
+}
+
 #[test]
 fn missing_command_prints_help_to_stderr_and_exits_with_2() {
     let place = TestFolder::new();

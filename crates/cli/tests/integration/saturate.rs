@@ -529,4 +529,6 @@ fn component_that_no_run_observes_ends_the_experiment() {
     assert!(shown.contains("\nNo answer: cpu(proxy) was not observed in run 1\n"), "{shown}");
     let ran = assay(&["run", "e.ini", "--url", &url, "--resume", "r.assay"]);
     ran.refuses(&["`until` in [saturate] was not observed", "write another condition"]);
+    let ran = assay(&["compare", "r.assay"]);
+    ran.refuses(&["has no run that counts", "write another condition"]);
 }

@@ -518,6 +518,7 @@ fn folder_that_cannot_be_read_is_listed_and_the_others_are_shown() {
     let list = served.get("").expect(200, &["href=\"report/good.assay\"", "<bdi>locked</bdi>"]);
     assert!(list.body.contains(">unreadable</strong>"), "{}", list.body);
     assert!(list.body.contains("cannot read the folder: Permission denied"), "{}", list.body);
+    assert!(list.body.contains("<p>1 file; 1 folder cannot be read</p>"), "{}", list.body);
     let (code, said) = served.end();
     assert_eq!(code, Some(0));
     let words = "warning: `locked`: cannot read the folder: Permission denied";

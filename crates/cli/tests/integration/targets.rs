@@ -1,6 +1,6 @@
 //! Tests of jobs in one run that use different targets.
 
-use crate::support::{TestFolder, assert_balanced, job, number};
+use crate::support::{TestFolder, UNUSED_ADDRESS, assert_balanced, job, number};
 
 const TWO: &str = "\
 duration = 1s
@@ -105,6 +105,28 @@ fn a_target_that_cannot_be_reached_is_found_before_anything_is_changed() {
     let ran = place.assay(&["run", "w.ini", "--url", "sim:mm1", "--out", "r.assay"]).expect(4);
     assert!(ran.stderr.contains("[target model]: "), "{}", ran.stderr);
     assert_eq!(place.names(), ["w.ini"]);
+}
+
+/// Another target of the run answers before, and this does not make the unreachable target a lost
+/// one.
+#[test]
+fn target_that_never_answered_is_not_reported_as_lost() {
+    let far = format!("postgres://ann@{UNUSED_ADDRESS}/shop");
+    let job = "[look]\ntarget = far\nquery = select 1\nrate = 50\n";
+    for (workload, main, words) in [
+        (TWO.to_owned(), far.as_str(), "error: the target could not be reached: "),
+        (
+            format!("{TWO}[target far]\nurl = {far}\n{job}"),
+            "sim:mm1",
+            "error: a target could not be reached: [target far]: ",
+        ),
+    ] {
+        let place = TestFolder::with(&workload);
+        let ran = place.assay(&["run", "w.ini", "--url", main, "--out", "r.assay"]).expect(4);
+        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+        assert_eq!(ran.stdout, "");
+        assert_eq!(place.names(), ["w.ini"]);
+    }
 }
 
 #[test]

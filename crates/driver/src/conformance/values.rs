@@ -208,8 +208,10 @@ pub async fn requested_rows_are_captured<F: StoringFixture>(
     first.extend([None, None]);
     let expected: Vec<Vec<Option<String>>> =
         vec![first, row(&["2", "-7", "0.5", odd]), row(&["3", "0", "2.25", ""]), row(&["2"])];
-    let failing = steps().into_iter().chain([execute_with(bad, 0, 0)]);
-    for mut work in [work(steps(), &[]), work(failing, &[])] {
+    let failing = || steps().into_iter().chain([execute_with(bad, 0, 0)]);
+    let transaction = [Step::Begin].into_iter().chain(failing()).chain([Step::Commit]);
+    let pipeline = Work { is_pipelined: true, ..work(transaction, &[]) };
+    for mut work in [work(steps(), &[]), work(failing(), &[]), pipeline] {
         work.capture = RowMemory::default().buffer();
         // All requests except the first fail; other cases check their errors.
         let _ = connection.run(&mut work).await;

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use base::{Field, RowLimit, Rows, Stamp};
+use base::{Field, RowLimit, RowMark, Rows, Stamp};
 use record::StatementSet;
 use wire_postgres::backend::{Column, CopyResponse, Row};
 use wire_postgres::{Completion, List, Oid, OwnedReport, Report, Sink, TransactionStatus};
@@ -13,6 +13,8 @@ use crate::table::TableReader;
 pub(super) struct Answer<'a> {
     /// Buffer of returned rows.
     pub(super) capture: &'a mut Rows,
+    /// End of the rows of the last completed command in the buffer.
+    pub(super) complete_rows: RowMark,
     pub(super) outcome: StatementOutcome,
 }
 
@@ -53,6 +55,7 @@ impl StatementOutcome {
 impl Sink for Answer<'_> {
     #[inline]
     fn complete(&mut self, completion: Completion<'_>) {
+        self.complete_rows = self.capture.mark();
         self.outcome.complete(&completion);
     }
 

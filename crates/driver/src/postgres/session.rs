@@ -327,7 +327,8 @@ impl PostgresConnection {
             self.append(step, values)?;
             reply.sent.get_or_insert(at);
             let before = capture.mark();
-            let mut answer = Answer { capture, outcome: StatementOutcome::default() };
+            let outcome = StatementOutcome::default();
+            let mut answer = Answer { capture, complete_rows: before, outcome };
             let done = self.exchange(&mut answer, reply).await?;
             reply.done = done;
             if let Some(report) = answer.outcome.error {
@@ -363,8 +364,8 @@ impl PostgresConnection {
         // commit.
         self.is_execution = false;
         reply.sent.get_or_insert(sent);
-        let before = capture.mark();
-        let mut answer = Answer { capture, outcome: StatementOutcome::default() };
+        let (complete_rows, outcome) = (capture.mark(), StatementOutcome::default());
+        let mut answer = Answer { capture, complete_rows, outcome };
         let (mut times, mut with_rows) = (std::mem::take(&mut reply.statements), reply.with_rows);
         let (mut steps, mut answered) = (steps.iter().zip(0..), 0);
         let note = |outcome: &StatementOutcome| {
@@ -384,7 +385,7 @@ impl PostgresConnection {
         match answer.outcome.error {
             None => Ok(()),
             Some(report) => {
-                answer.capture.truncate(before);
+                answer.capture.truncate(answer.complete_rows);
                 Err(self.fault(&report))
             }
         }

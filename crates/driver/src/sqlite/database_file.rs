@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use base::{Class, Code, Endpoint};
 use guardian::TemporaryFolder;
 
+use super::faults::is_out_of_descriptors;
 use crate::Error;
 
 /// A database file that exists or can be created. Its path is absolute: a relative path would
@@ -108,12 +109,19 @@ impl DatabaseFile {
 }
 
 fn unreadable(path: &Path, cause: &io::Error) -> Error {
-    let path = path.display();
-    unusable(format!("cannot read the database file `{path}`: {cause}"))
+    let message = format!("cannot read the database file `{}`: {cause}", path.display());
+    match is_out_of_descriptors(cause) {
+        true => cannot_open(Class::TooManyConnections, format!("{message}; raise `ulimit -n`")),
+        false => unusable(message),
+    }
 }
 
 fn unusable(message: String) -> Error {
-    Error::new(Class::Disconnect, Code::new("SQLITE_CANTOPEN"), message)
+    cannot_open(Class::Disconnect, message)
+}
+
+fn cannot_open(class: Class, message: String) -> Error {
+    Error::new(class, Code::new("SQLITE_CANTOPEN"), message)
 }
 
 #[cfg(test)]
@@ -185,5 +193,15 @@ mod tests {
             "cannot read the database file `PATH`: Not a directory (os error 20)"
         );
         assert!(refused(Path::new(":memory:")).contains("write `sqlite:`"));
+    }
+
+    #[test]
+    fn existing_file_without_a_free_descriptor_is_too_many_connections() {
+        let error = |number| unreadable(Path::new("x"), &io::Error::from_raw_os_error(number));
+        for error in [error(23), error(24)] {
+            assert_eq!(error.class(), Class::TooManyConnections);
+            assert!(error.message().ends_with("; raise `ulimit -n`"), "{}", error.message());
+        }
+        assert_eq!(error(13).class(), Class::Disconnect);
     }
 }

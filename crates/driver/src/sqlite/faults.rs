@@ -93,7 +93,7 @@ pub(super) fn interrupted() -> Error {
 }
 
 /// Returns true for `ENFILE` and `EMFILE` on Linux and the BSDs.
-fn is_out_of_descriptors(error: &std::io::Error) -> bool {
+pub(super) fn is_out_of_descriptors(error: &std::io::Error) -> bool {
     matches!(error.raw_os_error(), Some(23 | 24))
 }
 

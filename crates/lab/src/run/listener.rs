@@ -1,6 +1,6 @@
 //! The listener of a run: writes its events into the record, and starts and ends its observers.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use archive::RecordFacts;
@@ -46,8 +46,8 @@ pub(super) struct RecordingListener {
     observer_processors: Processors,
     observers: Mutex<RunObservers>,
     zero: Mutex<Option<Stamp>>,
-    /// True once the target has answered.
-    was_reached: AtomicBool,
+    /// The names of the targets that have answered; `None` stands for the main target.
+    answered: Mutex<BTreeSet<Option<String>>>,
 }
 
 impl RecordingListener {
@@ -74,13 +74,14 @@ impl RecordingListener {
             observer_processors: order.options.unbound_processors(),
             observers: Mutex::new(RunObservers { begin: database, machines: None, database: None }),
             zero: Mutex::new(None),
-            was_reached: AtomicBool::new(false),
+            answered: Mutex::new(BTreeSet::new()),
         }
     }
 
-    /// Returns true if the target has answered.
-    pub(super) fn was_reached(&self) -> bool {
-        self.was_reached.load(Ordering::Relaxed)
+    /// Returns true if a target has answered; `None` stands for the main target.
+    pub(super) fn was_reached(&self, target: Option<&str>) -> bool {
+        let answered = self.answered.lock().expect("nothing panics here");
+        answered.contains(&target.map(str::to_owned))
     }
 
     /// Starts the observers, unless time is simulated.
@@ -148,7 +149,8 @@ impl Listener for RecordingListener {
             RunEvent::Settings { target, settings } => {
                 // Settings are the first data that are read from a target, so the target has
                 // answered.
-                self.was_reached.store(true, Ordering::Relaxed);
+                let name = target.map(str::to_owned);
+                self.answered.lock().expect("nothing panics here").insert(name);
                 for (name, value) in settings {
                     match target {
                         None => self.facts.setting(name, value),

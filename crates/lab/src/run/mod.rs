@@ -150,7 +150,8 @@ fn record(
     let finished = engine::run(plan, drivers, options, outlet, stop, for_engine);
     listener.end_observers();
     let op_log_loss = op_log.and_then(|op_log| close_op_log(op_log, &finished, &facts, stop));
-    let done = record_end(plan, recorder, finished, listener.was_reached())?;
+    let was_reached = |target: Option<&str>| listener.was_reached(target);
+    let done = record_end(plan, recorder, finished, was_reached)?;
     Ok(RunResult { op_log_loss, ..done })
 }
 
@@ -166,7 +167,7 @@ fn record_unreachable(
     recorder.facts().hide(order.plan.secrets());
     label(&order).into_iter().for_each(|(name, value)| recorder.facts().setting(name, value));
     watch(recorder.live());
-    record_end(&order.plan, recorder, Err(RunFailure::Unreachable(unreachable)), false)
+    record_end(&order.plan, recorder, Err(RunFailure::Unreachable(unreachable)), |_| false)
 }
 
 /// Returns the label of the run as a fact.

@@ -101,7 +101,7 @@ pub(super) fn record_end(
     plan: &Plan,
     recorder: Recorder,
     finished: Result<RunOutcome, RunFailure>,
-    was_reached: bool,
+    was_reached: impl Fn(Option<&str>) -> bool,
 ) -> Result<RunResult, Error> {
     let (mut missing_target, mut panic) = (None, None);
     let secrets = plan.secrets();
@@ -115,6 +115,7 @@ pub(super) fn record_end(
             // The server's message may quote a statement that contains a password.
             let reason = secrets.hide(&unreachable.to_string());
             let text = reason.clone();
+            let was_reached = was_reached(unreachable.target.as_deref());
             missing_target = Some(MissingTarget { name: unreachable.target, was_reached, reason });
             End { at: Nanos::ZERO, kind: EndKind::TargetLost, text }
         }

@@ -142,8 +142,7 @@ pub(super) struct Query<'q> {
 const TRANSIENT_CODES: [&str; 7] = ["57014", "53000", "53100", "53200", "1969", "3024", "1317"];
 
 fn is_transient(error: &Error) -> bool {
-    matches!(error.class(), Class::Conflict | Class::Timeout)
-        || TRANSIENT_CODES.contains(&error.code().as_str())
+    error.class() == Class::Conflict || TRANSIENT_CODES.contains(&error.code().as_str())
 }
 
 impl<C: Connection> SampledSession<C> {

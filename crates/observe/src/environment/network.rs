@@ -8,7 +8,7 @@
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
 use std::time::Duration;
 
-use base::{Clock, Endpoint, HostPort, Monotonic, Nanos, Target, TargetKind};
+use base::{Clock, Endpoint, HostPort, Monotonic, Nanos, Stamp, Target, TargetKind};
 use record::environment::{NONE, NetworkPath, UNKNOWN, host, network};
 
 use super::fact::Fact;
@@ -21,8 +21,13 @@ const CONNECT_COUNT: usize = 5;
 /// Time limit for one connect.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Time limit for the connects to all servers together.
-const ALL_CONNECTS_TIMEOUT: Nanos = Nanos::from_secs(2);
+/// Time, from the first connect to a target on, in which several connects to one server are timed.
+/// After it, each remaining server is timed with a single connect.
+const REPEATED_CONNECTS_TIMEOUT: Nanos = Nanos::from_secs(2);
+
+/// Time, from the first connect to a target on, after which no further connect begins. The
+/// remaining servers are not timed.
+const ALL_CONNECTS_TIMEOUT: Nanos = Nanos::from_secs(4);
 
 /// Maximum number of servers of a target that are measured.
 const MAX_MEASURED_SERVERS: usize = 16;
@@ -56,9 +61,7 @@ pub fn read(target: &Target) -> Vec<(String, String)> {
         None => {
             let begun = Monotonic.now();
             let limited = addresses.iter().take(MAX_MEASURED_SERVERS);
-            limited
-                .map(|address| measure_path(address, port, begun + ALL_CONNECTS_TIMEOUT))
-                .collect()
+            limited.map(|address| measure_path(address, port, begun)).collect()
         }
     };
     let list = |value: fn(&MeasuredPath) -> String| {
@@ -123,10 +126,10 @@ impl MeasuredPath {
     }
 }
 
-fn measure_path(address: &HostPort, default_port: u16, until: base::Stamp) -> MeasuredPath {
+fn measure_path(address: &HostPort, default_port: u16, begun: Stamp) -> MeasuredPath {
     let (path, server) = resolve_path(address, address.port.unwrap_or(default_port));
     let server = server.filter(|_| !path.is_here());
-    MeasuredPath { path, connect: server.and_then(|server| connect_time(server, until)) }
+    MeasuredPath { path, connect: server.and_then(|server| connect_time(server, begun)) }
 }
 
 /// Returns the path to a server, and the server's address if its name could be resolved.
@@ -152,13 +155,18 @@ fn local_address(server: SocketAddr) -> Option<IpAddr> {
 }
 
 /// Returns the median of a few connect times, each of which is one round trip; `None` if a connect
-/// fails.
-fn connect_time(server: SocketAddr, until: base::Stamp) -> Option<Nanos> {
+/// fails, or if there is no time left for one. `begun` is the time of the first connect to the
+/// target.
+fn connect_time(server: SocketAddr, begun: Stamp) -> Option<Nanos> {
     let mut times = Vec::with_capacity(CONNECT_COUNT);
-    while times.len() < CONNECT_COUNT && (times.is_empty() || Monotonic.now() < until) {
-        let begun = Monotonic.now();
+    while times.len() < CONNECT_COUNT {
+        let limit = if times.is_empty() { ALL_CONNECTS_TIMEOUT } else { REPEATED_CONNECTS_TIMEOUT };
+        let now = Monotonic.now();
+        if now >= begun + limit {
+            break;
+        }
         TcpStream::connect_timeout(&server, CONNECT_TIMEOUT).ok()?;
-        times.push(Monotonic.now().since(begun));
+        times.push(Monotonic.now().since(now));
     }
     times.sort();
     times.get(times.len() / 2).copied()
@@ -207,10 +215,11 @@ mod tests {
     fn connect_time_is_measured_or_unknown() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let server = listener.local_addr().unwrap();
-        let until = Monotonic.now() + ALL_CONNECTS_TIMEOUT;
-        assert!(connect_time(server, until).is_some_and(|time| time > Nanos::ZERO));
+        assert!(connect_time(server, Stamp::NEVER).is_some_and(|time| time > Nanos::ZERO));
+        // The time for connects is over.
+        assert_eq!(connect_time(server, Stamp::ZERO), None);
         drop(listener);
-        assert_eq!(connect_time(server, until), None);
+        assert_eq!(connect_time(server, Stamp::NEVER), None);
         let unknown = MeasuredPath { path: NetworkPath::RemoteV6, connect: None };
         assert_eq!(unknown.round_trip(), UNKNOWN);
         let known =

@@ -193,6 +193,7 @@ fn point((value, per_s, p99): (&str, f64, f64)) -> PointSummary {
             job: "read".to_owned(),
             completed_per_s: Ok(mean(per_s)),
             over_time_per_s: vec![vec![per_s]; 2],
+            parts_s: vec![1.0; 2],
             offered_per_s: None,
             response_ms: quantiles.map(response).to_vec(),
         }],

@@ -28,6 +28,10 @@ pub(super) fn reason(objection: &Objection, group: &str) -> String {
             "the experiment of {group} has no answer: the load generator or the machine failed in \
              too many rounds"
         ),
+        Problem::ExperimentEnded(Unfinished::NotObserved) => format!(
+            "the experiment of {group} has no answer: the quantity of `until` in [saturate] was \
+             not observed"
+        ),
         Problem::Invalid { runs, checks } => {
             let checks: Vec<&str> = checks.iter().map(|check| check.name()).collect();
             let runs = count((*runs).into(), "run");
@@ -101,6 +105,10 @@ pub(super) fn remedy(problem: &Problem) -> &'static str {
         }
         Problem::ExperimentEnded(Unfinished::Failed) => {
             "find the cause with `assay doctor`, and run the experiment anew"
+        }
+        Problem::ExperimentEnded(Unfinished::NotObserved) => {
+            "write another condition, or find the cause with `assay doctor`, and run the \
+             experiment anew"
         }
         Problem::Invalid { .. } => {
             "repeat the runs; `assay report` prints the remedy of each check"

@@ -219,6 +219,7 @@ mod tests {
                 job: "read".to_owned(),
                 completed_per_s: Ok(mean(per_s)),
                 over_time_per_s: Vec::new(),
+                parts_s: Vec::new(),
                 offered_per_s: None,
                 response_ms: QUANTILES.map(|one| (one, Ok(mean(123.0)))).to_vec(),
             }],

@@ -193,7 +193,7 @@ impl Document {
         }
         self.out.push_str("<dl>\n");
         for line in lines {
-            let Line { label, tone, text, tone_of_text } = line;
+            let Line { label, tone, text, tone_of_text, is_wrapped: _ } = line;
             let (label, text) = (escape_html(label.trim()), format_text(text));
             let _ = writeln!(
                 self.out,

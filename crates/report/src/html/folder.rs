@@ -50,15 +50,19 @@ fn search(view: &FolderView) -> String {
 fn count_sentence(view: &FolderView) -> String {
     let all = count(view.all as u64, "file");
     let shown = match (view.all, view.search.is_empty()) {
-        (0, _) => {
+        (0, _) if view.unreadable_folders == 0 => {
             return "There are no records here: `assay run --out NAME.assay` makes one.".to_owned();
         }
         (_, true) => all,
         (_, false) => format!("{} of {all} with the words {}", view.found, view.search),
     };
+    let unreadable = match view.unreadable_folders {
+        0 => String::new(),
+        number => format!("; {} cannot be read", count(number as u64, "folder")),
+    };
     match view.pages {
-        1 => shown,
-        pages => format!("{shown}; page {} of {pages}", view.page),
+        1 => format!("{shown}{unreadable}"),
+        pages => format!("{shown}{unreadable}; page {} of {pages}", view.page),
     }
 }
 
@@ -229,11 +233,36 @@ mod tests {
         }
     }
 
-    fn page(rows: Vec<FolderRow>, pages: usize) -> String {
+    fn view(rows: Vec<FolderRow>, pages: usize) -> FolderView {
         let (found, all) = (rows.len(), rows.len());
-        let (folder, search) = ("r".to_owned(), "\"><b>".to_owned());
-        let takes_notes = true;
-        folder_html(&FolderView { folder, search, rows, page: 1, pages, found, all, takes_notes })
+        FolderView {
+            folder: "r".to_owned(),
+            search: "\"><b>".to_owned(),
+            rows,
+            page: 1,
+            pages,
+            found,
+            all,
+            unreadable_folders: 0,
+            takes_notes: true,
+        }
+    }
+
+    fn page(rows: Vec<FolderRow>, pages: usize) -> String {
+        folder_html(&view(rows, pages))
+    }
+
+    #[test]
+    fn unreadable_folders_are_not_counted_as_files() {
+        let check = |all: usize, search: &str, expected: &str| {
+            let search = search.to_owned();
+            let view = view(Vec::new(), 1);
+            let view = FolderView { search, found: 1, all, unreadable_folders: 2, ..view };
+            assert_eq!(count_sentence(&view), expected);
+        };
+        check(3, "", "3 files; 2 folders cannot be read");
+        check(3, "tls", "1 of 3 files with the words tls; 2 folders cannot be read");
+        check(0, "", "0 files; 2 folders cannot be read");
     }
 
     #[test]

@@ -54,12 +54,19 @@ pub struct Line {
     pub text: String,
     /// Tone of the text.
     pub tone_of_text: Tone,
+    /// True if the text may be wrapped, false if it is meant to be copied.
+    pub is_wrapped: bool,
 }
 
 impl Line {
     pub(crate) fn new(label: impl Into<String>, text: impl Into<String>) -> Line {
         let (label, text) = (label.into(), text.into());
-        Line { label, tone: Tone::Plain, text, tone_of_text: Tone::Plain }
+        Line { label, tone: Tone::Plain, text, tone_of_text: Tone::Plain, is_wrapped: true }
+    }
+
+    /// Creates a line whose text is meant to be copied, so it is not wrapped.
+    pub(crate) fn unwrapped(label: impl Into<String>, text: impl Into<String>) -> Line {
+        Line { is_wrapped: false, ..Line::new(label, text) }
     }
 
     /// Creates a remark on the line above, aligned with the text of that line.

@@ -82,7 +82,7 @@ impl RunSection {
     pub(super) fn of(view: &View) -> RunSection {
         let path = view.about.record.to_string_lossy().into_owned();
         let file = view.about.file();
-        let record = |name: &str| Line::new("record", shell_word(name));
+        let record = |name: &str| Line::unwrapped("record", shell_word(name));
         RunSection {
             about: view.about.clone(),
             targets: view.evidence.plan.named_targets().cloned().collect(),
@@ -260,7 +260,7 @@ fn resources(view: &View) -> Vec<Line> {
     if let Some(label) = about.label() {
         lines.push(Line::new("label", label));
     }
-    lines.push(Line::new("command", about.command.as_str()));
+    lines.push(Line::unwrapped("command", about.command.as_str()));
     lines.push(Line::new("assay", about.version.as_str()));
     lines
 }

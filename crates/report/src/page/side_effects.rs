@@ -55,7 +55,16 @@ pub struct Legend {
 /// Returns the largest changes as sentences, each with the moment of the change. The order of the
 /// changes is kept.
 pub(super) fn changes(effects: &[Effect]) -> Vec<Remark> {
-    effects.iter().take(MOST_EFFECTS).map(|effect| Remark::Note(in_words(effect))).collect()
+    let mut shown: Vec<(usize, &Effect)> = effects.iter().enumerate().collect();
+    shown.sort_by(|(_, one), (_, other)| factor(other).total_cmp(&factor(one)));
+    shown.truncate(MOST_EFFECTS);
+    shown.sort_by_key(|(place, _)| *place);
+    shown.into_iter().map(|(_, effect)| Remark::Note(in_words(effect))).collect()
+}
+
+/// Returns the factor between the two values of a change, at least 1.
+fn factor(effect: &Effect) -> f64 {
+    (effect.to / effect.from).max(effect.from / effect.to)
 }
 
 /// Formats a change and the activity that began or ended at that time.
@@ -211,4 +220,30 @@ fn notes(
         )));
     }
     notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn largest_changes_are_reported_in_their_order() {
+        let effect = |number: usize, to: f64| Effect {
+            job: format!("j{number}"),
+            figure: Figure::Mean,
+            from: 10.0,
+            to,
+            at_s: 30.0,
+            cause: "clean-up".to_owned(),
+            is_background: false,
+            began: true,
+            times: 1,
+        };
+        let after = [13.0, 20.0, 2.0, 12.5, 40.0, 7.0];
+        let effects: Vec<Effect> =
+            after.into_iter().enumerate().map(|(number, to)| effect(number, to)).collect();
+        let shown = [1usize, 2, 4, 5].map(|place| Remark::Note(in_words(&effects[place])));
+        assert_eq!(changes(&effects), shown);
+        assert_eq!(changes(&effects[..2]).len(), 2);
+    }
 }

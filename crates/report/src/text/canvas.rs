@@ -162,7 +162,11 @@ impl Canvas {
     fn line(&mut self, indent: usize, label: &str, line: &Line) {
         let hanging = indent + columns(label);
         let room = self.style.columns().saturating_sub(hanging);
-        let parts = wrap(&printable(&line.text), room, room);
+        let text = printable(&line.text);
+        let parts = match line.is_wrapped {
+            true => wrap(&text, room, room),
+            false => vec![text.into_owned()],
+        };
         self.start(indent);
         self.write(line.tone, label);
         for (number, part) in parts.iter().enumerate() {
@@ -273,6 +277,14 @@ mod tests {
         let line = ["word"; 18].join(" ");
         let rest = ["word"; 12].join(" ");
         assert_eq!(text, format!(" a      short\n label  {line}\n        {rest}\n"));
+    }
+
+    #[test]
+    fn text_to_copy_is_not_wrapped() {
+        let command = "assay run ".to_owned() + &"--set rate=100 ".repeat(10);
+        let lines = [Line::unwrapped("command", command.trim_end()), Line::new("assay", "0.1.0")];
+        let text = page(60, |page| page.lines(0, &lines));
+        assert_eq!(text, format!("command  {}\nassay    0.1.0\n", command.trim_end()));
     }
 
     #[test]

@@ -267,7 +267,7 @@ proptest! {
 
 /// Returns true for paths and commands, which are never shortened.
 fn is_command_to_copy(line: &str) -> bool {
-    ["  assay ", "record ", "more ", "        assay ", "repeat "]
+    ["  assay ", "record ", "command ", "more ", "        assay ", "repeat "]
         .iter()
         .any(|start| line.starts_with(start))
 }

@@ -18,7 +18,7 @@ use crate::generate::{LONGEST_POINT, LONGEST_POLYGON, LONGEST_TEXT, UUID_LENGTH}
 use crate::keys::SectionKind;
 use crate::plan::{
     Flow, Job, JobTarget, OnError, OnOutage, Pacing, Part, Piece, Reconnect, Requests, Rows,
-    Statement,
+    Schedule, Statement,
 };
 use crate::read::{Entry, Excerpt, Section};
 use crate::value::LONGEST_ESCAPE;
@@ -417,8 +417,10 @@ impl<'f> Checker<'f> {
     /// Reports jobs whose total rate is above the limit of any generator.
     fn total_load(&mut self, job: &Job, fields: &Fields<'f>) {
         let most = Rate::HIGHEST as f64;
-        if job.arrivals().is_some_and(|(schedule, _)| schedule.highest_per_s() > most) {
-            // This rate alone is too high, which has been reported already.
+        if let Some((schedule @ Schedule::Every(_), _)) = job.arrivals()
+            && schedule.highest_per_s() > most
+        {
+            // The period alone is too short, which has been reported already.
             return;
         }
         let before = self.offered_per_s;

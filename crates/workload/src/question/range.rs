@@ -251,11 +251,25 @@ impl Progression {
             // A factor near 1 gives many values, so their number is computed without listing them.
             Step::Times(factor) => {
                 let ratio = (self.to as f64 / self.from as f64).ln();
-                // The small summand makes up for rounding that would hide the last value. Counting
-                // one value too many does not matter.
-                (ratio / (factor as f64 / BILLION as f64).ln() + 1e-9) as u64 + 1
+                let computed = (ratio / (factor as f64 / BILLION as f64).ln()) as u64 + 1;
+                // Products are rounded down, so up to twice as many values may fit into the range.
+                let listed = self.values().take(MOST_VALUES as usize + 1).count() as u64;
+                computed.max(listed)
             }
         }
+    }
+
+    /// Returns the values before rounding, in billionths of their unit.
+    fn values(self) -> impl Iterator<Item = u128> {
+        let next = move |value: &u128| {
+            let next = match self.step {
+                Step::Add(size) => value.saturating_add(size),
+                Step::Times(factor) => value.saturating_mul(factor) / BILLION,
+            };
+            // A product may be rounded down to the value before it, which would repeat forever.
+            (next <= self.to && next > *value).then_some(next)
+        };
+        std::iter::successors(Some(self.from), next)
     }
 
     /// Returns the texts of the values. If both ends are whole numbers, all values are rounded to
@@ -267,16 +281,8 @@ impl Progression {
             true => (value + BILLION / 2) / BILLION * BILLION,
             false => value,
         };
-        let next = |value: &u128| {
-            let next = match self.step {
-                Step::Add(size) => value.saturating_add(size),
-                Step::Times(factor) => value.saturating_mul(factor) / BILLION,
-            };
-            // A product may be rounded down to the value before it, which would repeat forever.
-            (next <= self.to && next > *value).then_some(next)
-        };
-        let values = std::iter::successors(Some(self.from), next);
-        let mut texts: Vec<String> = values.map(|value| self.unit.print(round(value))).collect();
+        let texts = self.values().map(|value| self.unit.print(round(value)));
+        let mut texts: Vec<String> = texts.collect();
         texts.dedup();
         texts
     }
@@ -335,6 +341,15 @@ mod tests {
     fn whole_ends_give_whole_values() {
         check("1..10 x1.5", &["1", "2", "3", "5", "8"]);
         check("1..1.2 x1.1", &["1", "1.1"]);
+    }
+
+    #[test]
+    fn values_that_are_rounded_down_are_counted() {
+        let billionths = [2, 3, 4, 6, 9, 13, 19].map(|n| format!("0.{n:09}"));
+        let expected: Vec<&str> = billionths.iter().map(String::as_str).collect();
+        check("0.000000002..0.00000002 x1.5", &expected);
+        let many = "1us..2us x1.001";
+        refused(many, "the range has 1,001 values: at most 1,000", many);
     }
 
     fn refused(text: &str, message: &str, place: &str) {

@@ -63,7 +63,8 @@ impl<'f> Sections<'f> {
                 continue;
             }
             let words: Vec<&str> = section.name.split_whitespace().collect();
-            if let Some(span) = first.insert(words.join(" "), section.span) {
+            let name = words.join(" ");
+            if let Some(span) = first.get(&name) {
                 let line = file.line_number(span.start);
                 sink.error(|| {
                     let message = format!(
@@ -74,6 +75,7 @@ impl<'f> Sections<'f> {
                 });
                 continue;
             }
+            first.insert(name, section.span);
             match words.as_slice() {
                 [QUESTION] => sections.question = Some(section),
                 [SWEEP] => sections.sweep = Some(section),

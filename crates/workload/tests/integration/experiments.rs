@@ -770,6 +770,14 @@ error: unknown section [armm x] in an experiment file
 }
 
 #[test]
+fn every_repetition_of_a_section_names_the_first_one() {
+    let text = format!("{QUESTION}[arm a]\n[arm a]\n[arm a]\n[arm b]\nconcurrency(read) = 8\n");
+    let (_, found) = read(&text);
+    let messages: Vec<&str> = found.iter().map(|diagnostic| &*diagnostic.message).collect();
+    assert_eq!(messages, ["the section [arm a] occurs twice; the first is in line 4"; 2]);
+}
+
+#[test]
 fn question_without_a_workload_is_refused() {
     check(
         "[question]\nask = ?\n[arm a]\n[arm b]\nset.x = 5\n",

@@ -141,6 +141,18 @@ fn offered_rate_is_the_mean_and_required_rate_the_highest() {
     assert_eq!(job("100").offered_per_s(secs(3), None), Some(200.0));
 }
 
+/// The rate of recorded times is that of their busiest second.
+#[test]
+fn trace_of_times_has_the_limit_of_all_rates() {
+    let text = "[read]\nquery = select 1\nrate = trace(t.csv)\n";
+    let times = "0\n".repeat(10_000_001).into_bytes();
+    let folder = BTreeMap::from([("t.csv".to_owned(), times)]);
+    let (_, diagnostics) = workload::plan_in(text, &Overrides::default(), &folder);
+    let shown = render(text, &diagnostics);
+    let expected = "error: this job would send 10,000,001 requests per second, above 10,000,000";
+    assert!(shown.starts_with(expected), "{shown}");
+}
+
 fn refused(rate: &str, file: &str, expected: &str) {
     let complaint = answer(rate, file, &Overrides::default()).expect_err(rate);
     assert!(complaint.contains(expected), "{rate}\n{file}\n{complaint}");

@@ -9,7 +9,7 @@ use super::doubts::Doubts;
 use super::positions::Positions;
 use super::readable::highest_readable;
 use crate::figure::{Axis, Extent, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Symbol, Unit};
-use crate::number::significant;
+use crate::number::{range, seconds, significant};
 
 /// Maximum to which the axis is extended for the ends of intervals, as a multiple of the largest
 /// value.
@@ -35,6 +35,8 @@ pub(super) struct Series<'a> {
     pub(super) verdicts: Vec<&'a [RunVerdict]>,
     /// The values of each run over time, at each point; empty if they are not shown.
     pub(super) over_time: Vec<&'a [Vec<f64>]>,
+    /// The time that a value over time covers, in seconds, for each run.
+    pub(super) parts_s: Vec<f64>,
     /// Factor from the unit of the means to the unit of the axis.
     pub(super) scale: f64,
 }
@@ -284,10 +286,25 @@ fn legend(curves: &mut Curves, series: &[Series<'_>]) {
     curves.legend.push(mean);
     curves.legend.push(LegendEntry::new(ink, Swatch::Dot, "a run"));
     if curves.marks.iter().any(|mark| matches!(mark, Mark::Specks { .. })) {
-        curves.legend.push(LegendEntry::new(ink, Swatch::Speck, "a second of a run"));
+        curves.legend.push(LegendEntry::new(ink, Swatch::Speck, part_of_a_run(series)));
     }
     if !curves.beyond.is_empty() {
         let triangle = Swatch::Symbol(Symbol::Triangle);
         curves.legend.push(LegendEntry::new(ink, triangle, "beyond the axis"));
+    }
+}
+
+/// Returns the part of a run that a small dot stands for: a second or, in a long window, a longer
+/// part. Runs with windows of different lengths may have parts of different lengths.
+fn part_of_a_run(series: &[Series<'_>]) -> String {
+    let parts = || series.iter().flat_map(|one| one.parts_s.iter().copied());
+    let (least, most) = (parts().fold(f64::INFINITY, f64::min), parts().fold(0.0, f64::max));
+    if most <= 1.0 {
+        return "a second of a run".to_owned();
+    }
+    let [shortest, longest] = [least, most].map(seconds);
+    match shortest == longest {
+        true => format!("{longest} of a run"),
+        false => format!("{} of a run", range(&shortest, &longest)),
     }
 }

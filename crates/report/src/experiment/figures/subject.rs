@@ -44,6 +44,7 @@ impl<'a> Subject<'a> {
             means: curve.points.iter().map(|it| self.sweep.job_at(it).and_then(&mean)).collect(),
             verdicts: verdicts(curve),
             over_time: Vec::new(),
+            parts_s: Vec::new(),
             scale,
         };
         self.arms().map(of_arm).collect()
@@ -56,7 +57,9 @@ impl<'a> Subject<'a> {
             let of_point = |point: &'a PointSummary| {
                 self.sweep.job_at(point).map_or(&[][..], |job| &job.over_time_per_s)
             };
-            Series { over_time: curve.points.iter().map(of_point).collect(), ..one }
+            let jobs = curve.points.iter().filter_map(|point| self.sweep.job_at(point));
+            let parts_s = jobs.flat_map(|job| job.parts_s.iter().copied()).collect();
+            Series { over_time: curve.points.iter().map(of_point).collect(), parts_s, ..one }
         };
         self.arms().zip(series).map(with_seconds).collect()
     }

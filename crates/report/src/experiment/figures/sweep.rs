@@ -423,6 +423,7 @@ fn judged_series<'a>(number: usize, name: &str, curve: &'a ArmCurve) -> Series<'
         means: curve.judged.iter().map(|mean| mean.as_ref().ok()).collect(),
         verdicts: verdicts(curve),
         over_time: Vec::new(),
+        parts_s: Vec::new(),
         scale: 1.0,
     }
 }

@@ -138,6 +138,22 @@ fn seconds_of_runs_are_specks_around_their_point_in_the_order_of_time() {
     assert!((3_000..=4_800).contains(&many), "{many}");
 }
 
+#[test]
+fn legend_names_the_part_of_a_run_that_a_small_dot_stands_for() {
+    let mut sweep = sweep(&POINTS, 1);
+    for (parts_s, expected) in [
+        ([1.0, 1.0], "a second of a run"),
+        ([5.0, 5.0], "5 s of a run"),
+        ([3.0, 5.0], "3–5 s of a run"),
+    ] {
+        for point in &mut sweep.curves[0].points {
+            point.jobs[0].parts_s = parts_s.to_vec();
+        }
+        let legend = &figures_of_sweep(&sweep)[0].legend;
+        assert!(legend.iter().any(|entry| entry.text == expected), "{expected}: {legend:?}");
+    }
+}
+
 /// Withholds the response times of a point.
 fn overload(sweep: &mut SweepView, point: usize) {
     let times = &mut sweep.curves[0].points[point].jobs[0].response_ms;
