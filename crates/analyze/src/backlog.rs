@@ -172,6 +172,10 @@ fn total(intervals: &[IntervalRequests]) -> IntervalRequests {
     intervals.iter().fold(IntervalRequests { due: 0.0, ended: 0.0 }, add)
 }
 
+fn mean(numbers: &[f64]) -> f64 {
+    numbers.iter().sum::<f64>() / numbers.len() as f64
+}
+
 /// Returns the means of the blocks of a window; `None` if it has too few intervals.
 fn block_means(intervals: &[f64]) -> Option<Vec<f64>> {
     if intervals.len() < INTERVALS {
@@ -179,11 +183,8 @@ fn block_means(intervals: &[f64]) -> Option<Vec<f64>> {
     }
     let blocks = intervals.len().min(BLOCKS);
     let bound = |block: usize| block * intervals.len() / blocks;
-    let mean = |block: usize| {
-        let part = &intervals[bound(block)..bound(block + 1)];
-        part.iter().sum::<f64>() / part.len() as f64
-    };
-    Some((0..blocks).map(mean).collect())
+    let of_block = |block: usize| mean(&intervals[bound(block)..bound(block + 1)]);
+    Some((0..blocks).map(of_block).collect())
 }
 
 /// Fits a straight line through the means of blocks.
@@ -227,6 +228,17 @@ impl Arrivals {
         Arrivals { requests, burst }
     }
 
+    /// Describes the arrivals of a log, whose bursts have no common size. In their place, the index
+    /// of dispersion counts: the variance of the requests per interval divided by their mean.
+    fn of_log(per_interval: &[f64]) -> Arrivals {
+        let mean = mean(per_interval);
+        let squares = per_interval.iter().map(|requests| (requests - mean).powi(2));
+        let variance = squares.sum::<f64>() / (per_interval.len() as f64 - 1.0).max(1.0);
+        let dispersion = variance / mean.max(f64::MIN_POSITIVE);
+        let requests = per_interval.iter().sum::<f64>() as u64;
+        Arrivals { requests, burst: dispersion.ceil().max(1.0) as u32 }
+    }
+
     /// Returns the largest growth that is too small to matter or may be due to chance.
     fn harmless_growth(self) -> f64 {
         let requests = self.requests as f64;
@@ -240,6 +252,21 @@ impl Trend {
     /// these arrivals.
     pub(crate) fn exceeds_capacity(&self, arrivals: Arrivals) -> bool {
         self.is_significant() && self.growth > arrivals.harmless_growth()
+    }
+
+    /// Returns true if the log of a replay came faster than the answers. `arrivals` has the
+    /// intervals of `backlog`.
+    ///
+    /// A log may have bursts, and slower statements from some time on. Both let a backlog grow at a
+    /// load within the capacity, but not by more than the requests of the busiest interval, or not
+    /// until the end of the window.
+    pub(crate) fn outgrows_log(&self, backlog: &[f64], arrivals: &[f64]) -> bool {
+        let busiest = arrivals.iter().copied().fold(0.0, f64::max);
+        let quarter = backlog.len() / 4;
+        let (half, last) = (backlog.len() / 2, backlog.len() - quarter);
+        let grows_on =
+            mean(&backlog[last..]) - mean(&backlog[half..half + quarter]) > self.growth / 8.0;
+        self.exceeds_capacity(Arrivals::of_log(arrivals)) && self.growth > busiest && grows_on
     }
 
     /// Returns true if the backlog grew by more than chance explains.

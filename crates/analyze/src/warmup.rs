@@ -93,12 +93,6 @@ pub(crate) fn has_varying_rate(job: &Job) -> bool {
     job.arrivals().is_some_and(|(schedule, _)| schedule.varies())
 }
 
-/// Returns true if the requests of a job come due at a constant mean rate. This is false for a
-/// closed job, which has no schedule, and for a replay, whose rate is that of its log.
-pub(crate) fn has_constant_rate(job: &Job) -> bool {
-    job.arrivals().is_some_and(|(schedule, _)| !schedule.varies())
-}
-
 /// Returns true if a job sends requests throughout the span, not only now and then. The job may
 /// have a `start` at or before the beginning of the span, and a `stop` at or after its end.
 pub(crate) fn runs_throughout(job: &Job, span: Range<Nanos>) -> bool {

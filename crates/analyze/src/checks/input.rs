@@ -5,13 +5,13 @@ use std::ops::Range;
 
 use base::{AccountId, Code, Nanos};
 use record::{Counts, EndKind, EventKind};
-use workload::Pacing;
+use workload::{Job, Pacing};
 
 use crate::backlog::{
     Arrivals, INTERVALS, IntervalRequests, Trend, open_share, trend, trend_of_varying,
 };
 use crate::evidence::{Evidence, JobEvidence};
-use crate::warmup::has_constant_rate;
+use crate::warmup::has_varying_rate;
 
 /// A run is INVALID if more than this fraction of a job's requests had unexpected errors.
 pub(super) const ERRORS_INVALID: f64 = 0.01;
@@ -48,6 +48,10 @@ struct Backlog {
     arrivals: Vec<f64>,
     /// Number of requests that ended in each interval of `arrivals`.
     ended: Vec<f64>,
+}
+
+fn is_replay(job: &Job) -> bool {
+    matches!(job.pacing, Pacing::Replay)
 }
 
 impl<'a> CheckInput<'a> {
@@ -161,20 +165,26 @@ impl<'a> CheckInput<'a> {
     /// Returns true if the backlog of a job grew through the window.
     pub(super) fn grows(&self, account: AccountId) -> bool {
         let job = self.evidence.plan.account(account).job();
-        let arrivals = Arrivals::of(job, self.counts[account.index()].arrivals);
         match self.trend(account) {
-            Some(trend) => trend.exceeds_capacity(arrivals),
+            Some(trend) if is_replay(job) => {
+                let Backlog { open, arrivals, .. } =
+                    self.backlog(&self.evidence.jobs[account.index()]);
+                trend.outgrows_log(&open, &arrivals[arrivals.len() - open.len()..])
+            }
+            Some(trend) => {
+                trend.exceeds_capacity(Arrivals::of(job, self.counts[account.index()].arrivals))
+            }
             None => self.open_share(account).is_some(),
         }
     }
 
     /// Returns the share of a job's requests that stayed open because the load exceeds the
-    /// capacity; `None` if the load may be within the capacity, if the job has no constant rate, or
-    /// if the window is long enough for a trend.
+    /// capacity; `None` if the load may be within the capacity, if the job has no schedule or a
+    /// varying rate, or if the window is long enough for a trend.
     pub(super) fn open_share(&self, account: AccountId) -> Option<f64> {
         let job = self.evidence.plan.account(account).job();
         let Backlog { open, arrivals, ended } = self.backlog(&self.evidence.jobs[account.index()]);
-        if !has_constant_rate(job) || open.len() >= INTERVALS {
+        if !job.has_arrivals() || has_varying_rate(job) || open.len() >= INTERVALS {
             return None;
         }
         let intervals =
@@ -234,10 +244,10 @@ impl<'a> CheckInput<'a> {
         let evidence = self.evidence.jobs.get(account.index())?;
         let job = self.evidence.plan.account(account).job();
         let Backlog { open, arrivals, .. } = self.backlog(evidence);
-        match (job.has_arrivals(), has_constant_rate(job)) {
+        match (job.has_arrivals(), has_varying_rate(job) || is_replay(job)) {
             (false, _) => None,
-            (true, true) => trend(&open),
-            (true, false) => trend_of_varying(&open, &arrivals),
+            (true, false) => trend(&open),
+            (true, true) => trend_of_varying(&open, &arrivals),
         }
     }
 

@@ -150,29 +150,64 @@ fn a_closed_job_has_no_backlog() {
     only("backlog", Status::NotPossible, &closed);
 }
 
+/// Returns a run that replays a log with these requests. Each has its time and its duration, in
+/// seconds.
+fn replayed(requests: impl IntoIterator<Item = (f64, f64)>) -> Evidence {
+    let mut evidence = steady(OPEN);
+    evidence.plan.jobs[0].pacing = Pacing::Replay;
+    let steps = &mut evidence.jobs[0].steps;
+    for step in steps.iter_mut() {
+        step.counts.arrivals = 0;
+        step.counts.balance = Balance::default();
+        step.ends.completed = 0;
+    }
+    for (due, takes) in requests {
+        let start = &mut steps[due as usize].counts;
+        start.arrivals += 1;
+        start.balance = Balance::of(start.balance.completed() + 1, 0, 0, 0);
+        if let Some(end) = steps.get_mut((due + takes) as usize) {
+            end.ends.completed += 1;
+        }
+    }
+    evidence
+}
+
+/// Returns the requests of a log with `per_s` requests in each of 60 seconds.
+fn log(per_s: impl Fn(u32) -> u32) -> impl Iterator<Item = f64> {
+    let second = move |second| {
+        let per_s = per_s(second);
+        (0..per_s).map(move |n| f64::from(second) + f64::from(n) / f64::from(per_s))
+    };
+    (0..60).flat_map(second)
+}
+
 #[test]
 fn replay_is_overloaded_if_its_log_comes_faster_than_the_answers() {
-    let replay = || {
-        let mut evidence = steady(OPEN);
-        evidence.plan.jobs[0].pacing = Pacing::Replay;
-        evidence
-    };
-    assert_eq!(check("backlog", &replay()).status, Status::Pass);
-    let mut slow = replay();
-    answer_only(&mut slow, 0, 0, PER_S * 9 / 10);
+    // A server that answers 900 of 1,000 requests per second.
+    let slow = replayed(log(|_| 1_000).map(|due| (due, due / 9.0)));
     assert_eq!(check("backlog", &slow).finding, grows("read"));
     assert!(summarize(&slow).jobs[0].exceeds_capacity);
-    // From the middle on, the log has twice as many requests, and each is open for a second as
-    // before.
-    let mut busier = replay();
-    let steps = &mut busier.jobs[0].steps;
-    steps[FIRST - 1].ends.completed -= PER_S;
-    for step in &mut steps[MIDDLE..] {
-        step.counts.arrivals *= 2;
-        step.ends.completed *= 2;
+    let steady = replayed(log(|_| 1_000).map(|due| (due, 0.5)));
+    assert_eq!(check("backlog", &steady).status, Status::Pass);
+}
+
+#[test]
+fn replay_within_the_capacity_is_not_overloaded_by_changes_of_its_log() {
+    let busier = log(|second| if second < 35 { 1_000 } else { 2_000 });
+    let much_busier = log(|second| if second < 35 { 1 } else { 1_000 });
+    let slower = |due: f64| if due < 35.0 { 0.001 } else { 3.0 };
+    let bursts = (0..55).flat_map(|burst| (0..150).map(move |_| f64::from(burst) * 1.09));
+    let logs: [(&str, Vec<(f64, f64)>); 4] = [
+        ("more requests", busier.map(|due| (due, 1.0)).collect()),
+        ("after a quiet time", much_busier.map(|due| (due, 0.5)).collect()),
+        ("slower statements", log(|_| 200).map(|due| (due, slower(due))).collect()),
+        ("bursts", bursts.map(|due| (due, 0.9)).collect()),
+    ];
+    for (name, log) in logs {
+        let evidence = replayed(log);
+        assert_eq!(check("backlog", &evidence).status, Status::Pass, "{name}");
+        assert!(!summarize(&evidence).jobs[0].exceeds_capacity, "{name}");
     }
-    steps[MIDDLE].ends.completed -= PER_S;
-    assert_eq!(check("backlog", &busier).status, Status::Pass);
 }
 
 #[test]
