@@ -106,14 +106,15 @@ gate:
 	target/debug/xtask gate
 
 # Takes hours: all cases run in turn, for 15 s each. The tables and the raw numbers of the comparison are written into
-# the repository. To run one part alone: `target/release/compare rounds --only postgres,16,64`.
+# the repository. The program is optimised as it is released. To run one part alone:
+# `target/dist/compare rounds --only postgres,16,64`.
 bench:
 	@scripts/setup bench
-	cargo build --release --locked -p cli -p limit -p bench
-	target/release/bench
-	target/release/values
+	cargo build --profile dist --locked -p cli -p limit -p bench
+	target/dist/bench
+	target/dist/values
 	for measure in rounds syscalls instructions open memory load; do \
-		target/release/compare $$measure --write || exit 1; \
+		target/dist/compare $$measure --write || exit 1; \
 	done
 
 # Takes an hour on an otherwise idle machine: makes situations with a known limiter, and counts the

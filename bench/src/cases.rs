@@ -184,22 +184,16 @@ fn with_op_log(plan: &Plan, driver: AnyDriver, is_virtual: bool, log: Option<&Op
         plan.jobs_and_parts().map(|either| either.requests().statements.len() as u16).collect();
     let memory =
         MemoryOutlet::new(Totals::new(Grid::new(plan.warmup.known(), plan.duration), &statements));
-    let outlet = |lane| -> LaneOutlet {
+    let mut outlet = |lane| -> LaneOutlet {
         match log {
             Some(log) => Box::new(OpLogOutlet::new(memory.clone(), log.lane(lane))),
             None => Box::new(memory.clone()),
         }
     };
     let stop = Stop::default();
-    engine::run(
-        plan,
-        Drivers::only(driver),
-        &options(is_virtual),
-        outlet,
-        &stop,
-        Arc::new(NoListener),
-    )
-    .expect("the benchmark's run is made");
+    let (options, drivers) = (options(is_virtual), Drivers::only(driver));
+    engine::run_any(plan, drivers, &options, &mut outlet, &stop, Arc::new(NoListener))
+        .expect("the benchmark's run is made");
     let totals = memory.totals().clone();
     Outcome { requests: totals.account(JOB).window.counts.balance.completed(), totals }
 }
@@ -228,10 +222,11 @@ impl Measure for Recorded {
 fn recorded_of(plan: &Plan, is_virtual: bool, driver: AnyDriver) -> u64 {
     let path = scratch();
     let recorder = Recorder::create(&path, &header(plan, is_virtual)).expect("a scratch file");
-    let outlet = |_| Box::new(recorder.outlet()) as LaneOutlet;
+    let mut outlet = |_| Box::new(recorder.outlet()) as LaneOutlet;
     let (options, stop) = (options(is_virtual), Stop::default());
     let drivers = Drivers::only(driver);
-    let finished = engine::run(plan, drivers, &options, outlet, &stop, Arc::new(NoListener));
+    let finished =
+        engine::run_any(plan, drivers, &options, &mut outlet, &stop, Arc::new(NoListener));
     let measured = finished.expect("the benchmark's run is made").measured;
     let at = measured.map_or(Nanos::ZERO, |measured| measured.length);
     let end = End { at, kind: EndKind::Completed, text: String::new() };

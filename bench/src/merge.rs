@@ -73,11 +73,12 @@ fn run_of_three_jobs(path: &Path) -> PathBuf {
         };
         facts.readings(Nanos::from_secs(second), (0..SERIES).map(reading).collect());
     }
-    let outlet = |_| Box::new(recorder.outlet()) as LaneOutlet;
+    let mut outlet = |_| Box::new(recorder.outlet()) as LaneOutlet;
     let server = Config::new(Service::Exponential(Nanos::from_micros(100)), Some(4));
     let drivers = Drivers::only(AnyDriver::from(Simulated::new(server, Seed(1))));
     let (options, stop) = (Options::simulated(), Stop::default());
-    let finished = engine::run(&plan, drivers, &options, outlet, &stop, Arc::new(NoListener));
+    let finished =
+        engine::run_any(&plan, drivers, &options, &mut outlet, &stop, Arc::new(NoListener));
     finished.expect("the benchmark's run is made");
     let at = Nanos::from_secs(SECONDS);
     let end = End { at, kind: EndKind::Completed, text: String::new() };

@@ -27,7 +27,7 @@ impl SimulatedServer {
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let child = child.map_err(|error| {
             let program = program.display();
-            io::Error::other(format!("{program}: {error}: cargo build --release -p bench"))
+            io::Error::other(format!("{program}: {error}: cargo build --profile dist -p bench"))
         })?;
         let mut server = SimulatedServer { child, host: String::new(), port: 0 };
         let mut line = String::new();

@@ -155,6 +155,7 @@ pub trait Clock {
 pub struct Monotonic;
 
 impl Clock for Monotonic {
+    #[inline]
     fn now(&self) -> Stamp {
         let time = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC);
         let time = time.expect("every Linux has this clock");

@@ -68,7 +68,7 @@ pub use prepare::Prepare;
 pub use results::FileFault;
 pub use rt::processors;
 pub use rules::Rules;
-pub use run::{RunOutcome, run};
+pub use run::{RunOutcome, run, run_any};
 pub use share::Share;
 pub use stop::Stop;
 pub use targets::{Drivers, PerTarget};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use archive::FileHealth;
-use driver::Driver;
+use driver::{AnyDriver, Driver};
 use record::EndKind;
 use rt::{Rt, run_real, run_virtual};
 use workload::Plan;
@@ -103,6 +103,22 @@ pub fn run<D: Driver>(
         run_in_real_time(&context, options, outlets)
     };
     finished.map(|finished| RunOutcome { remarks: files.remarks(plan), ..finished })
+}
+
+/// Executes a plan as [`run`] does, against drivers of Assay. Their engine is compiled here, for
+/// speed, so the crates that call it may be compiled for size.
+///
+/// # Errors
+/// See [`run`].
+pub fn run_any(
+    plan: &Plan,
+    drivers: Drivers<AnyDriver>,
+    options: &Options,
+    outlet: &mut dyn FnMut(u16) -> LaneOutlet,
+    stop: &Stop,
+    listener: Arc<dyn Listener>,
+) -> Result<RunOutcome, RunFailure> {
+    run(plan, drivers, options, outlet, stop, listener)
 }
 
 /// Runs all phases on one virtual clock. Lanes are tasks instead of threads.

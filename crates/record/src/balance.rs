@@ -51,6 +51,7 @@ impl Balance {
     }
 
     /// Adds one request with this outcome.
+    #[inline]
     pub(crate) fn settle(&mut self, outcome: &Outcome) {
         match outcome {
             Outcome::Completed => self.completed += 1,
@@ -113,6 +114,7 @@ pub struct Failure {
 pub const MAX_ROWS: u64 = i64::MAX as u64;
 
 /// Returns the sum of two numbers of rows, limited to [`MAX_ROWS`].
+#[inline]
 pub(crate) fn sum_of_rows(some: u64, others: u64) -> u64 {
     some.saturating_add(others).min(MAX_ROWS)
 }

@@ -63,6 +63,7 @@ impl Tally {
 
     /// Counts a request in the interval of its intended start. `statements` has the service times
     /// of the request's statements, in order, or [`UNANSWERED`] in place of a service time.
+    #[inline]
     pub fn record_start(&mut self, sample: &Sample, statements: &[Nanos]) {
         self.counts.record(sample);
         self.counts.overflows += self.histograms.record_request(sample, statements);
@@ -105,6 +106,7 @@ impl Tally {
 
 impl Counts {
     /// Counts a request by its intended start, without its times.
+    #[inline]
     pub fn record(&mut self, sample: &Sample) {
         let RequestWork { rows, bytes_sent, bytes_received, retries, busy_waits } = sample.work;
         self.balance.settle(&sample.outcome);
@@ -144,6 +146,7 @@ pub const UNANSWERED: Nanos = Nanos::MAX;
 impl Histograms {
     /// Counts the times of a request in the histograms that its outcome requires. Returns the
     /// number of these times that exceed the range of the histograms.
+    #[inline]
     pub fn record_request(&mut self, sample: &Sample, statements: &[Nanos]) -> u64 {
         let timestamps = &sample.timestamps;
         let mut overflows = 0;

@@ -149,7 +149,12 @@ impl Generator {
     /// Returns the length of a pause. For a client of a closed job, this is the pause after request
     /// `number`, and `pause` is 0. For the session `number`, it is the pause after statement
     /// `pause`, counted from 0. Zero without `think`.
+    #[inline]
     pub fn think(&mut self, number: u64, pause: u64) -> Nanos {
+        if self.program.think.is_some() { self.draw_pause(number, pause) } else { Nanos::ZERO }
+    }
+
+    fn draw_pause(&mut self, number: u64, pause: u64) -> Nanos {
         let Generator { program, variables, scratch, .. } = self;
         let Some(think) = &program.think else {
             return Nanos::ZERO;

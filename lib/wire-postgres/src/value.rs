@@ -381,16 +381,19 @@ fn hex(digit: u8) -> Option<u8> {
 
 /// Appends a value as text in a form that the server accepts; nothing for NULL.
 pub(crate) fn append_text(out: &mut Vec<u8>, value: Value<'_>) {
+    match value {
+        Value::Null => {}
+        Value::Int(int) => out.extend_from_slice(itoa::Buffer::new().format(int).as_bytes()),
+        Value::Real(real) => append_real(out, real),
+        Value::Text(text) => out.extend_from_slice(text.as_bytes()),
+    }
+}
+
+fn append_real(out: &mut Vec<u8>, real: f64) {
     // Writing to memory cannot fail.
-    let _ = match value {
-        Value::Null => Ok(()),
-        Value::Int(int) => write!(out, "{int}"),
-        Value::Real(real) if is_plain(real) => write!(out, "{real}"),
-        Value::Real(real) => write!(out, "{real:e}"),
-        Value::Text(text) => {
-            out.extend_from_slice(text.as_bytes());
-            Ok(())
-        }
+    let _ = match is_plain(real) {
+        true => write!(out, "{real}"),
+        false => write!(out, "{real:e}"),
     };
 }
 

@@ -41,12 +41,12 @@ impl Runner {
     /// Fails if the program does not exist; the message says how to install it.
     pub(crate) fn program(self) -> Result<PathBuf, Failure> {
         let own = std::env::current_exe()?;
-        let release = own.parent().ok_or("a program lies in a folder")?;
+        let folder = own.parent().ok_or("a program lies in a folder")?;
         let (path, remedy) = match self {
-            Runner::Limit => (release.join("limit"), "cargo build --release -p limit"),
-            Runner::Assay => (release.join("assay"), "cargo build --release -p cli"),
+            Runner::Limit => (folder.join("limit"), "cargo build --profile dist -p limit"),
+            Runner::Assay => (folder.join("assay"), "cargo build --profile dist -p cli"),
             Runner::Dbbench => {
-                let path = release.with_file_name("dbbench").join("bin/dbbench");
+                let path = folder.with_file_name("dbbench").join("bin/dbbench");
                 (path, "scripts/setup bench, with Go")
             }
             Runner::Pgbench | Runner::Sysbench | Runner::Slap => {

@@ -140,14 +140,14 @@ fn record(
     if options.spin {
         facts.setting(SPIN, YES);
     }
-    let outlet = |lane| -> LaneOutlet {
+    let mut outlet = |lane| -> LaneOutlet {
         match &op_log {
             Some(op_log) => Box::new(OpLogOutlet::new(recorder.outlet(), op_log.lane(lane))),
             None => Box::new(recorder.outlet()),
         }
     };
     let for_engine = Arc::clone(&listener) as Arc<dyn Listener>;
-    let finished = engine::run(plan, drivers, options, outlet, stop, for_engine);
+    let finished = engine::run_any(plan, drivers, options, &mut outlet, stop, for_engine);
     listener.end_observers();
     let op_log_loss = op_log.and_then(|op_log| close_op_log(op_log, &finished, &facts, stop));
     let was_reached = |target: Option<&str>| listener.was_reached(target);

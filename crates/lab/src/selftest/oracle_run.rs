@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::{AccountId, Nanos, Target};
 use driver::{AnyDriver, Simulated};
-use engine::{Drivers, LaneOutlet, NoListener, Options, Rules, RunFailure, Stop, run};
+use engine::{Drivers, LaneOutlet, NoListener, Options, Rules, RunFailure, Stop, run_any};
 use record::{Grid, MemoryOutlet, Totals};
 use sim::Config;
 use workload::{Overrides, Plan};
@@ -68,7 +68,7 @@ pub(super) fn simulate_into(
     let drivers = Drivers::only(AnyDriver::from(Simulated::new(config.clone(), plan.seed)));
     let options = options(rules, Time::Virtual);
     let (stop, listener) = (Stop::default(), Arc::new(NoListener));
-    run(plan, drivers, &options, |_| outlet(), &stop, listener)
+    run_any(plan, drivers, &options, &mut |_| outlet(), &stop, listener)
         .expect("a simulated run does not fail");
 }
 
@@ -86,9 +86,9 @@ pub(super) fn run_on(
     time: Time,
 ) -> Result<Totals, RunFailure> {
     let memory = memory(plan);
-    let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
+    let mut outlet = |_| Box::new(memory.clone()) as LaneOutlet;
     let (drivers, stop) = (Drivers::only(driver.into()), Stop::default());
-    run(plan, drivers, &options(rules, time), outlet, &stop, Arc::new(NoListener))?;
+    run_any(plan, drivers, &options(rules, time), &mut outlet, &stop, Arc::new(NoListener))?;
     let totals = memory.totals().clone();
     Ok(totals)
 }
