@@ -51,8 +51,9 @@ impl OpenedRecord {
     }
 }
 
-/// Opens a record, or one run in the record of an experiment, and rolls back the open transaction
-/// of a killed writer. Its tables must be the tables of its version; their pages are not checked.
+/// Opens the record of a single run, or one run in the record of an experiment, and rolls back the
+/// open transaction of a killed writer. Its tables must be the tables of its version; their pages
+/// are not checked.
 pub(super) fn open(path: &Path, run: Option<u32>) -> Result<OpenedRecord, RecordError> {
     match run {
         None => open_single(path),

@@ -20,8 +20,8 @@ use crate::v1::{self, Seal};
 /// has been found, and ends if so.
 const OPERATIONS: i32 = 10_000;
 
-/// Opens a record, or one run in the record of an experiment, and reads it with `read` while
-/// another thread makes the checks of [`Archive::open`], with the same errors.
+/// Opens the record of a single run, or one run in the record of an experiment, and reads it with
+/// `read` while another thread makes the checks of [`Archive::open`], with the same errors.
 ///
 /// `read` may meet damage that [`Archive::open`] would have refused. Its result is then dropped.
 /// Its statements fail as soon as the damage is known, because pages that refer to each other could

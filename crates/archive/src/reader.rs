@@ -139,14 +139,14 @@ pub struct LoadPoint {
 }
 
 impl Archive {
-    /// Opens a record.
+    /// Opens the record of a single run.
     ///
     /// The open transaction of a killed run is rolled back in the file or, if that is not writable,
     /// in a copy in the temporary directory.
     ///
     /// # Errors
-    /// Fails if the file does not exist, is not a record, has a later version, or is damaged; the
-    /// error says which.
+    /// Fails if the file does not exist, is not a record, is the record of an experiment, has a
+    /// later version, or is damaged; the error says which.
     pub fn open(path: &Path) -> Result<Archive, RecordError> {
         Archive::open_checked(path, None)
     }
@@ -154,13 +154,14 @@ impl Archive {
     /// Opens a single run in the record of an experiment.
     ///
     /// # Errors
-    /// As for [`Archive::open`]; the record belongs to a single run, or the experiment has no such
-    /// run.
+    /// Fails if the file does not exist, is not a record, is the record of a single run, has a
+    /// later version, or is damaged, or if the experiment has no such run; the error says which.
     pub fn open_run(path: &Path, run: u32) -> Result<Archive, RecordError> {
         Archive::open_checked(path, Some(run))
     }
 
-    /// Opens a record or one of its runs, and checks its pages and its seal.
+    /// Opens the record of a single run, or one run in the record of an experiment, and checks its
+    /// pages and its seal.
     pub(crate) fn open_checked(path: &Path, run: Option<u32>) -> Result<Archive, RecordError> {
         let opened = open(path, run)?;
         check_pages(&opened.connection).map_err(|failure| failure.into_read_error(path, TABLES))?;

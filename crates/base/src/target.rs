@@ -505,7 +505,8 @@ fn decode_bytes(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Percent-encodes the name of a user or host, in which a `/`, a `?` or a `,` would end it.
+/// Percent-encodes the name of a user or host, including `/` and `,`, which separate the parts of a
+/// URL.
 fn encoded_name(name: &str) -> String {
     percent_encoded(name).replace('/', "%2F").replace(',', "%2C")
 }
@@ -647,7 +648,7 @@ mod tests {
             assert!(message.contains("password"), "{message}");
             assert!(!message.contains("hun") && !message.contains("ter2"), "{message}");
         }
-        // After a login, the rest may contain an `@`.
+        // After a login, the rest may contain an `@`. Names of other options may contain `pass`.
         for url in [
             "postgres://ann@db1/shop?application-name=me@home",
             "postgres://ann:pw@db1/shop?application-name=me@home",

@@ -167,7 +167,8 @@ mod tests {
     use super::*;
     use crate::workload_folder::WorkloadFolder;
 
-    /// Returns the warnings about the records of `a.csv`, which supplies a job with these keys.
+    /// Returns the warnings about the records of `a.csv`, the arguments file of a job that also has
+    /// these keys.
     fn warnings(keys: &str, records: &str) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("a.csv"), records).unwrap();

@@ -434,7 +434,8 @@ fn read_experiment(path: &Path, file: &str) -> Result<FileRecords, Skip> {
 }
 
 /// Returns the reason why the record of an experiment is left out. A record whose question cannot
-/// be read counts as damaged, unless it has a search of another version of Assay.
+/// be read counts as damaged. A damaged record counts as unreadable instead if another version of
+/// the search method executed its trials and stored no answer.
 pub(crate) fn unread_experiment(path: &Path, error: ExperimentReadError) -> Skip {
     let skip = match error {
         ExperimentReadError::Record(error) => Skip::from(error),

@@ -123,7 +123,7 @@ fn page(name: &str) -> Page {
     found.unwrap_or_else(|| panic!("there is no {name}"))
 }
 
-/// A folder for one page, removed with its content.
+/// A temporary folder, removed with its content when it is dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -336,8 +336,8 @@ impl Step {
         measures && self.code != 2
     }
 
-    /// Returns the arguments of the command that the test runs: a run against a real database is
-    /// shortened.
+    /// Returns the arguments of the command that the test runs. Runs in real time and calibrations
+    /// are shortened.
     fn tried(&self) -> Vec<String> {
         let mut tried = self.words.clone();
         if self.is_real_run() {

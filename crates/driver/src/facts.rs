@@ -106,7 +106,7 @@ impl Setting<'_> {
             return Some(HIDDEN_SETTING.to_owned());
         }
         let is_locator = has(&LOCATORS) && !has(&NOT_LOCATORS);
-        // A number or a switch does not locate anything, except in settings such as `port`.
+        // A plain value does not locate anything, except in settings such as `port`.
         if is_locator && (has(&NUMERIC_LOCATORS) || !self.is_plain()) {
             return None;
         }
@@ -118,7 +118,8 @@ impl Setting<'_> {
         Some(recorded_text(Some(self.value)))
     }
 
-    /// Returns true if the value is a number, a size, a time or a switch.
+    /// Returns true if the value is empty, a number, a size, a time, a switch, or one of the words
+    /// `none`, `default` and `auto`.
     fn is_plain(&self) -> bool {
         let units = ["", "B", "kB", "MB", "GB", "TB", "us", "ms", "s", "min", "h", "d"];
         let is_number = |text: &str| {

@@ -555,7 +555,8 @@ mod tests {
 
     const ROWS: &str = "[read]\nquery = a ?\nquery-args-file = in\nrate = 1M\narrival = uniform\n";
 
-    /// Returns `count` long rows or log lines, so that a lane is faster than the reading thread.
+    /// Returns `count` rows or log lines. `line` gets the number of each, and long text with which
+    /// a lane is faster than the reading thread.
     fn lines(count: usize, line: impl Fn(usize, &str) -> String) -> String {
         (0..count).map(|number| line(number, &"x".repeat(4_000))).collect()
     }

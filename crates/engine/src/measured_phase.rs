@@ -28,7 +28,7 @@ pub struct MeasuredPhase {
     pub zero: Stamp,
     /// Time from time zero to the end of the schedule: the latest end on any lane.
     pub length: Nanos,
-    /// The targets, of those that jobs use, that were unreachable when the run ended.
+    /// Those of the jobs' targets that were unreachable when the run ended.
     pub lost: Vec<JobTarget>,
 }
 

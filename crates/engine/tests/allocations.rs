@@ -81,7 +81,7 @@ fn count_logged<D: Driver>(
     (completed, change.allocations + change.reallocations)
 }
 
-/// A workload with every kind of value that is generated without allocating.
+/// A workload with values of several kinds, all generated without allocating.
 const STATEMENTS: &str = "let = key: zipf(1, 100000)\ntransaction = yes\n\
     query = select ${uniform(1, 10)}, ${key}, ${text(12, 40)}\n\
     query = select ${permute(1000)}, ${normal(0, 1)}, ${pick('a', 'b')}";

@@ -71,7 +71,7 @@ pub fn find_password(file: PasswordFile, owner: PasswordOwner<'_>) -> FoundPassw
 }
 
 /// Returns the reason why an existing file is not read for a login whose URL contains no password,
-/// and a remedy; `None` if the file is read, or is not needed.
+/// and a remedy; `None` if the file is read, is not needed, or cannot be opened.
 pub fn reason_for_ignored_file(file: PasswordFile) -> Option<String> {
     match password_in_environment() {
         Some(_) => None,

@@ -157,7 +157,7 @@ pub struct Startup<'l> {
     login: Login<'l>,
     state: State,
     session: Session,
-    /// Number of bytes to skip of a notice.
+    /// Number of bytes of a notice that are still to be skipped.
     skip: usize,
 }
 

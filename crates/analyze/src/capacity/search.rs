@@ -325,8 +325,9 @@ mod tests {
         }
     }
 
-    /// The mean of a queue with one server is 20 ms at 950/s, or at 875/s if a request takes 2.5
-    /// ms. A server that refuses requests beyond 800/s has a mean of 5 or 12.5 ms at 800/s.
+    /// The mean of a queue with one server is 20 ms at 950/s, or at 875/s if its times are
+    /// multiplied by 2.5. A server that refuses requests beyond 800/s has a mean of 5 or 12.5 ms at
+    /// 800/s.
     #[test]
     fn mean_that_grows_to_its_bound_is_smooth_unless_requests_are_refused_before() {
         let queue_ms = |per_s: f64| 1_000.0 / (1_000.0 - per_s).max(1.0);

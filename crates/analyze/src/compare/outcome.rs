@@ -61,7 +61,7 @@ mod tests {
     use crate::compare::paired::{OrderModel, Pair, PairOrder};
     use workload::question::Scale;
 
-    /// Returns pairs whose interval is `mean` ± about 1.67 % at an error probability of 5 %.
+    /// Returns pairs whose interval is `mean` ± about 1.79 % at an error probability of 5 %.
     fn paired(mean: f64, spread: f64) -> Paired {
         let signs = [1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0];
         let pairs = signs.map(|sign| Pair {
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn undecided_bet_says_how_many_pairs_it_needs() {
         let range = ChangeRange { first: -0.05, last: -0.25 };
-        // The mean is 1 % away from the end of the range: the half-width must shrink from 1.7 % to
+        // The mean is 1 % away from the end of the range: the half-width must shrink from 1.8 % to
         // 1 %.
         let BetOutcome::Undecided { more_pairs: Some(more) } =
             judge_bet(range, &paired((-0.06f64).ln_1p(), 0.02), 0.05)

@@ -304,7 +304,7 @@ mod tests {
         assert_eq!(repeated(&nothing), RepetitionOutcome::Undecided);
     }
 
-    /// The best points differ, and neither sweep shows that its best point is better.
+    /// The best points differ, and at most one sweep shows that its best point is better.
     #[test]
     fn repeated_sweep_with_undecided_points_is_undecided() {
         let of = |best: usize, ranking| {

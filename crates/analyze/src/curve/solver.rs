@@ -15,7 +15,7 @@ const MOST_STEPS: u32 = 40;
 /// Maximum number of lengths that are tried for one step, each half of the previous one.
 const MOST_HALVINGS: u32 = 30;
 
-/// Relative reduction of the sum of squares up to which no further step is taken.
+/// A step that reduces the sum of squares by at most this fraction is the last.
 const SMALLEST_GAIN: f64 = 1e-12;
 
 /// Smallest relative pivot of equations that determine the parameters. The rows of one step may

@@ -15,7 +15,7 @@ use crate::support::{
     CHECKS, OPEN, add_times, answered, check, grow, near, only, read_as, set_times, steady, used,
 };
 
-/// A closed job whose requests keep all of its clients busy.
+/// A closed job whose four clients make 1,000 requests per second in cycles of 4 ms.
 const CLOSED: &str = "duration = 60s\n[read]\nquery = select 1\nconcurrency = 4\nthink = 2400us\n";
 
 /// Checks that need a calibration.

@@ -164,7 +164,7 @@ fn limit_of_write(evidence: &Evidence) -> Option<LoadLimit> {
 
 /// Returns the limit that a search for the number of clients of [write] finds, with four clients
 /// and these numbers of connections at the end of each second. The server refuses a connection at
-/// 30 s.
+/// 30.5 s.
 fn limit_of_clients(open: impl Fn(usize) -> Option<u64>) -> Option<LoadLimit> {
     let mut evidence = steady(MIXED);
     for (second, step) in evidence.jobs[1].steps.iter_mut().enumerate() {

@@ -1,5 +1,4 @@
-//! Each check on both sides of each of its thresholds: one planted fault, one check that detects
-//! it.
+//! Checks on both sides of their thresholds: one planted fault, one check that detects it.
 
 use analyze::finding::{
     Completeness, Connections, Failures, Files, LatePart, Outages, Requests, RunEnd, WrongResults,

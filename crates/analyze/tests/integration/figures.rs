@@ -109,8 +109,8 @@ fn errors_of_a_mix_are_those_of_its_parts() {
     assert_eq!(counts, [("all/a", 2), ("all/b", 3)]);
 }
 
-/// In each second, for 2,000 requests, the load generator uses 40 ms of processor time, half of it
-/// in the kernel; the database uses 300 ms in user mode and 100 ms in the kernel.
+/// In each second, for 2,000 requests, the load generator uses 40 ms of processor time, three
+/// quarters of it in the kernel; the database uses 300 ms in user mode and 100 ms in the kernel.
 #[test]
 fn processor_time_is_per_completed_request() {
     let mut evidence = steady(MIXED);

@@ -136,7 +136,8 @@ fn the_last_probe_is_as_long_as_the_window_reaches() {
 #[test]
 fn processor_time_per_query_is_measured_in_the_window() {
     let mut evidence = steady(OPEN);
-    // The generator uses 40 ms in each second for 1,000 requests, and far more before the window.
+    // The generator uses 40 ms in each second of the window for 1,000 requests. In the last second
+    // before the window, it uses 130 ms.
     for sample in &mut evidence.client[..10] {
         sample.user = Nanos::ZERO;
     }
@@ -170,8 +171,7 @@ fn unmeasured_processor_time_is_not_zero() {
     assert_eq!(summarize(&nothing(OPEN)).client.unwrap().us_per_query, None);
 }
 
-/// Returns a load of 1,000,000 rows in 30 s that is slow from row 900,000 on. `points` are seconds
-/// and rows.
+/// Returns a load of 1,000,000 rows in 30 s with this progress. `points` are seconds and rows.
 fn load(points: &[(u64, u64)]) -> LoadEvidence {
     let point = |(seconds, rows): &(u64, u64)| LoadPoint {
         rows: *rows,

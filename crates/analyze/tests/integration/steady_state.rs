@@ -1,4 +1,5 @@
-//! Checks of rate, evenness and steady state: runs with one planted fault.
+//! Tests of the checks of rate, evenness, steady state and the times of closed jobs, on runs with
+//! and without a planted fault.
 
 use std::ops::Range;
 

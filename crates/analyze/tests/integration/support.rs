@@ -22,7 +22,7 @@ pub(crate) const MIXED: &str = "duration = 60s\nwarmup = 10s\n[read]\nquery = se
 pub(crate) const PER_S: u64 = 1_000;
 
 /// Returns a completed run of this workload. Each job has [`PER_S`] requests in every second, which
-/// are answered in it, after 1 ms to 4 ms, and were sent 20 µs late.
+/// are answered in it, after 1 ms or 4 ms, and were sent 20 µs late.
 pub(crate) fn steady(workload: &str) -> Evidence {
     let mut evidence = nothing(workload);
     let seconds = seconds(&evidence);

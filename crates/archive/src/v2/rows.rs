@@ -19,8 +19,8 @@ pub struct RunRow {
     pub position: u32,
     /// Name of the run's arm.
     pub arm: String,
-    /// The value of the key that the experiment varies, as written in a file; `None` if no key
-    /// varies.
+    /// The value of the key that is varied in the phase of the run, as written in a file; `None` if
+    /// none is varied in it.
     pub point: Option<String>,
     /// The part of the experiment that the run belongs to.
     pub phase: Phase,

@@ -107,7 +107,7 @@ fn reading_ends_when_a_check_fails() {
     assert_eq!(chain(&error), chain(&opened));
 }
 
-/// Readers add the outcomes of a request together, and the accounts. Forged counts with a valid
+/// Readers add up the counts of all outcomes, and those of all accounts. Forged counts with a valid
 /// seal must not make such a sum wrap to a small number.
 #[test]
 fn record_whose_counts_exceed_any_sum_is_damaged() {

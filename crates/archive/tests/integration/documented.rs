@@ -10,7 +10,7 @@ use crate::support::{READ, Scenario, TestFolder, WRITE, end, header, ledgers};
 
 const DOCUMENT: &str = include_str!("../../../../docs/record.md");
 
-/// Creates a record in real time, with data in every table.
+/// Creates a record in real time, with data in all tables except those of events and accounts.
 fn record(place: &TestFolder) -> Connection {
     let header = header(Pace::Real);
     let recorder = Recorder::create(&place.record(), &header).unwrap();

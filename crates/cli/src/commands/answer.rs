@@ -240,7 +240,7 @@ pub(crate) fn document_text(document: &Value) -> Result<String, Complaint> {
     Ok(format!("{}\n", printable_json(&text)))
 }
 
-/// Opens a record, or one run in the record of an experiment.
+/// Opens the record of a single run, or one run in the record of an experiment.
 pub(crate) fn open(path: &Path, run: Option<u32>) -> Result<Archive, RecordError> {
     match run {
         Some(run) => Archive::open_run(path, run),

@@ -511,7 +511,7 @@ pub(crate) fn plans(file: &ExperimentFile) -> String {
     plans.collect::<Vec<String>>().join("\n")
 }
 
-/// Returns the facts of the record. A resumed experiment must have the same facts.
+/// Returns the facts of the record that a resumed experiment must have as well.
 fn facts(file: &ExperimentFile, command: String) -> Vec<(&'static str, String)> {
     vec![
         (VERSION, env!("CARGO_PKG_VERSION").to_owned()),

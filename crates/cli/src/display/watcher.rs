@@ -24,7 +24,7 @@ impl Watcher {
         Watcher { shared, series: Mutex::new(SeriesOfJobs::with_capacity(MOST_SECONDS)) }
     }
 
-    /// Keeps the series over time of the jobs up to date until the run ends.
+    /// Keeps the time series of the jobs up to date until the run ends.
     pub(crate) fn follow(&self) {
         while self.next().is_some() {}
     }

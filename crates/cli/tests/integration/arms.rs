@@ -135,8 +135,8 @@ fn tls_that_ends_at_a_pooler_is_in_effect_and_an_undeclared_fact() {
     assert_eq!(document["arms"][0]["undeclared_facts"], serde_json::json!([]));
 }
 
-/// Expects TLS to be judged by the client. The server does not report it, because a view in the
-/// user's schema hides `pg_stat_ssl` of the catalogue.
+/// Expects TLS to be judged by the client. The server does not report it, because the user's
+/// `search_path` has an empty view `pg_stat_ssl` before that of the catalogue.
 #[test]
 fn server_that_does_not_report_tls_is_judged_by_the_client() {
     let server = Server::start(&Options::postgres().tls(Tls::Server)).unwrap();

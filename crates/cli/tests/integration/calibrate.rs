@@ -102,7 +102,7 @@ fn runs_of_an_experiment_refer_to_the_previous_calibration() {
     }
 }
 
-/// A capacity search reads the calibration twice: for its ceiling, and for its trials.
+/// A capacity search uses the calibration twice, for its ceiling and for its trials.
 #[test]
 fn unusable_calibration_causes_one_warning_in_an_experiment() {
     let place = TestFolder::new();

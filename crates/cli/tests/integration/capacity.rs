@@ -92,7 +92,7 @@ fn change(place: &TestFolder, statement: &str) {
     assert_eq!(connection.execute(statement, []).unwrap(), 1, "{statement}");
 }
 
-/// A statement that changes the search method in a record, as if a later version of Assay had
+/// A statement that changes the search method in a record, as if another version of Assay had
 /// written the record.
 const OTHER_METHOD: &str = "update experiment set value = '3' where key = 'search-method'";
 
@@ -362,7 +362,7 @@ fn confirmed_value_is_held_for_an_hour() {
 }
 
 /// Expects no published value. The server becomes slower by a fifth over an hour, and a trial takes
-/// a few minutes.
+/// a few minutes at most.
 #[test]
 fn value_that_does_not_hold_for_an_hour_is_not_published() {
     let (document, text, _) = held_for_an_hour("&slower=0.2&slower-over=1h", 1);

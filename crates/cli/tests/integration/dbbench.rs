@@ -365,7 +365,7 @@ fn an_error_is_counted_and_the_run_continues_to_its_teardown() {
 }
 
 /// Expects an interrupted run to say so, and to tear down. Dbbench itself reports such a run like a
-/// complete one, and ignores SIGTERM.
+/// complete one, and SIGTERM kills it without a teardown.
 #[test]
 fn an_interrupted_run_says_so_and_tears_down() {
     let endless = format!(

@@ -2,9 +2,9 @@
 //! run with the same flags against one server, which logs the statements. The files are dbbench's
 //! own examples and a study of Assay in dbbench's language.
 //!
-//! Examples and program are built from dbbench's module by `scripts/setup test`. A file that does
-//! not end by itself gets a `duration` as its first line, for both programs. If the rows are
-//! compared, the teardown renames the table instead of dropping it.
+//! `scripts/setup test` fetches dbbench's module, which has the examples, and builds the program. A
+//! file that does not end by itself gets a `duration` as its first line, for both programs. If the
+//! rows are compared, the teardown renames the table instead of dropping it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -342,7 +342,7 @@ static SERVER_LOCK: RwLock<()> = RwLock::new(());
 /// Dbbench accepts the password only as a flag.
 const PASSWORD: &str = "beside";
 
-/// The commands of a session that carry no statement.
+/// The commands of a session that execute no statement.
 const SESSION: [&str; 6] = ["Connect", "Quit", "Ping", "Prepare", "Close stmt", "Reset stmt"];
 
 /// The beginnings of the statements with which Assay reads the server's facts for its record.
@@ -475,7 +475,7 @@ fn asks_for_settings(logged: &Logged) -> bool {
     SETTINGS.iter().any(|start| logged.text.starts_with(start))
 }
 
-/// Parses a row of the log; spaces around a value in a statement are ignored.
+/// Parses a row of the log; several spaces or line ends in a statement count as one space.
 fn parse_log_row(row: &str) -> Logged {
     let mut fields = row.splitn(4, '\t');
     let mut field = || fields.next().unwrap();
@@ -569,8 +569,8 @@ impl Case {
         }
     }
 
-    /// Returns the logged statements in the order of the case; a word matches the earliest
-    /// statement that contains it.
+    /// Returns the logged statements in the order of `sent`: for each of its words, the earliest
+    /// remaining statement that contains the word. Checks that no statement remains.
     fn in_order(&self, mut logged: Vec<Logged>) -> Vec<Logged> {
         let take = |(word, _): &(&str, Number)| {
             let at = logged.iter().position(|logged| logged.text.contains(word));

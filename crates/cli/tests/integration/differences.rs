@@ -233,7 +233,8 @@ fn settings_in_which_two_databases_really_differ_are_found() {
     }
 }
 
-/// Expects the differing data of two servers to be named, like an original and an older backup.
+/// Expects the answer to name the data in which two servers, an original and an older backup,
+/// differ.
 #[test]
 fn data_in_which_two_servers_really_differ_are_named() {
     for (kind, scheme, fill) in [
@@ -298,8 +299,8 @@ fn data_in_which_two_servers_really_differ_are_named() {
     }
 }
 
-/// On a busy machine the load generator may fail in the round of the restart; the experiment is
-/// then executed again, ten times at most.
+/// On a busy machine the load generator may fail in the round of the restart; the test then
+/// executes a new experiment, ten at most.
 #[test]
 fn restart_of_a_server_within_a_round_is_named() {
     for (kind, sleep) in [(Kind::Postgres, "pg_sleep(0.02)"), (Kind::Mariadb, "sleep(0.02)")] {

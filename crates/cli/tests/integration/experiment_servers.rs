@@ -552,7 +552,7 @@ fn with_a_waiting_vacuum(place: &TestFolder, end: StatementEnd) -> CommandResult
             run.signal(Signal::SIGINT);
         }
         wait_until_gone("the vacuum", || is_waiting("vacuum"));
-        // The table could not be dropped.
+        // While it is locked, the table cannot be dropped.
         let unlocking = "select pg_terminate_backend(pid) from pg_stat_activity \
                          where query like 'select pg_sleep(1000)%'";
         wait_until("the end of the lock", || {

@@ -135,7 +135,8 @@ fn a_connection_that_is_cut_inside_a_packet_costs_its_request_and_not_the_run() 
         let place = TestFolder::with(READ);
         let mut run = Running::of(&mut command(&place, &url, server.password().expose(), &[]));
         wait_until_answered(&mut run);
-        // Answers are shorter than these numbers of bytes, so each cut falls within a later answer.
+        // Requests and answers are shorter than these numbers of bytes, so each cut falls within a
+        // later one.
         for (direction, bytes) in [
             (Direction::ToClient, 1_001),
             (Direction::ToClient, 1_007),
@@ -211,7 +212,7 @@ fn partial_answer_ends_with_the_timeout() {
         let read = job(&summary, "read");
         let (errors, timeouts) = (&read["errors"], &read["timeouts"]);
         assert!(errors == timeouts && timeouts.as_u64() > Some(0), "{kind:?}: {read}");
-        // Timeouts have a response time.
+        // Timeouts have a service time.
         assert!(read["service_ms"]["max"].as_f64() >= Some(100.0), "{kind:?}: {read}");
     }
 }

@@ -421,8 +421,8 @@ fn folder_that_cannot_be_read_is_named_and_the_others_count() {
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o700)).unwrap();
 }
 
-/// Expects links and folders that are too deep to be named. Otherwise a folder with nothing but
-/// links would seem to be empty.
+/// Expects the history to name each link, and each folder that is too deep. Otherwise a folder with
+/// nothing but links would seem to be empty.
 #[test]
 fn links_and_folders_that_are_too_deep_are_named() {
     let place = place();
@@ -517,8 +517,8 @@ fn mark_as_real(place: &TestFolder, record: &str) {
     assert!(marked > 0, "{record}");
 }
 
-/// Expects copies to be named, and to count once. One copy is in a published bundle; the other was
-/// made by hand before the original got a note.
+/// Expects copies to be named, and to count once. Two copies are in published bundles; the third
+/// was made by hand before the original got a note.
 #[test]
 fn copies_of_a_record_count_once_and_are_named() {
     let place = place();

@@ -39,8 +39,8 @@ fn check(kind: Kind, refuses: RefusedRequest, args: &[&str], workload: &str) {
     }
 }
 
-/// Checks that the output has no terminal control characters, and no line that begins like the
-/// program's own.
+/// Checks that the output has no terminal control characters except line ends, and no line that
+/// begins with a forged line of [`WORDS`].
 #[track_caller]
 fn harmless(ran: &CommandResult, at: &str) {
     for text in [&ran.stdout, &ran.stderr] {

@@ -39,7 +39,8 @@ fn a_url_that_names_nothing_is_refused() {
     }
 }
 
-/// Every command refuses a URL that a run would refuse before connecting, with the same message.
+/// `check` and `load` refuse a URL that a run would refuse before it connects, and print the same
+/// message.
 #[test]
 fn check_load_and_run_refuse_a_url_alike() {
     for url in [

@@ -53,7 +53,7 @@ fn a_statement_that_fails_in_the_midst_of_a_pipeline_leaves_nothing_of_its_trans
             let said = (&errors[0]["class"], &errors[0]["code"], &errors[0]["count"]);
             let expected = (&"constraint".into(), &code.into(), &failed.into());
             assert_eq!(said, expected, "{kind:?}: {job}");
-            // All three rows of every completed transaction, in order, and no others.
+            // All three rows of every completed transaction, and no others.
             let found = server.sql(&format!(
                 "select count(*), count(distinct request), min(parts), max(parts) from \
                  (select request, count(*) as parts from parts where {side} group by request) t",

@@ -58,7 +58,7 @@ fn unprepared() -> String {
 }
 
 /// Runs a file and checks the answers of each job, and that every completed update took effect.
-/// Returns the number of server sessions used.
+/// Returns the number of server sessions that the pipelined transactions used.
 #[track_caller]
 fn sessions_of(server: &Server, file: &str) -> u64 {
     let place = TestFolder::with(file);
@@ -90,7 +90,7 @@ fn pooler_with_a_session_per_client_needs_no_options() {
     for via in [Via::Pgbouncer, PGPOOL] {
         let server = Server::start(&Options::postgres().via(via)).unwrap();
         let file = [COUNTER, JOBS, &unprepared()].concat();
-        // The clients of the jobs `single` and `pipelined` record their session.
+        // The two clients of each of the two jobs with pipelined transactions record their session.
         assert_eq!(sessions_of(&server, &file), 4, "{via:?}");
     }
 }

@@ -305,7 +305,7 @@ fn search_for_saturation_is_repeated_from_its_record() {
 fn killed_search_for_saturation_is_resumed_to_the_same_answer() {
     let place = place(SEARCH);
     let expected = without_notes(&place.assay(&FULL).expect(0).stdout);
-    // The experiment is interrupted in a step, between the steps and the rounds, and in a round.
+    // The experiment is killed in a step, between the steps and the rounds, and in a round.
     let cuts = [
         ("step 3 of", "run 1: step 1"),
         ("all arms run at", "run 4: step 4"),

@@ -45,8 +45,8 @@ fn wait_until_silent(run: &mut Running) {
 
 const ACCOUNTS: &str = include_str!("../../../../workloads/accounts.ini");
 
-/// Returns the shortened example of the design: a setup, a load, an open and a closed job, a
-/// timetable, and a teardown.
+/// Returns the bundled workload `accounts.ini`, shortened: a setup, a load, an open and a closed
+/// job, a timetable, and a teardown.
 fn example() -> String {
     let less = [
         ("duration = 60s", "duration = 4s"),
@@ -723,7 +723,8 @@ fn the_mixed_study_runs_in_each_dialect() {
     }
 }
 
-/// The file and the statements are dbbench's own, unchanged.
+/// The file has these statements in dbbench's language. The test shortens the run and the time
+/// between two clean-ups, and leaves out the teardown.
 #[test]
 fn the_mixed_study_of_dbbench_runs_on_mariadb() {
     for statement in [

@@ -109,8 +109,8 @@ fn pasted(place: &TestFolder, answer: &str) -> CommandResult {
     place.assay(&words)
 }
 
-/// Several processes choose the name of a record within a millisecond, and each gets a name of its
-/// own.
+/// Several processes choose the names of their records at almost the same time, and each gets a
+/// name of its own.
 #[test]
 fn records_that_begin_at_once_are_all_kept() {
     let place = TestFolder::with(READ);

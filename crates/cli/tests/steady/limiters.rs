@@ -40,7 +40,7 @@ fn self_throttling_program_is_detected() {
     assert!(!text.contains("VALID"), "{text}");
 }
 
-/// Returns the command of a loader that sleeps between its rows.
+/// Returns the command of a loader whose input pauses after every 1,500 rows.
 fn throttled(into: &str) -> String {
     format!("(i=0; while [ $i -lt 60 ]; do i=$((i+1)); seq 1500; sleep 0.05; done) | {into}")
 }

@@ -109,7 +109,7 @@ impl TestFolder {
         command
     }
 
-    /// Makes a command run in this folder, with its home and state folders below it, so no test
+    /// Makes a command run in this folder, with its state and cache folders below it, so no test
     /// depends on the user's own calibration or index.
     pub(crate) fn run_in_folder<'c>(&self, command: &'c mut Command) -> &'c mut Command {
         command

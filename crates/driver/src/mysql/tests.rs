@@ -15,7 +15,8 @@ use super::Mysql;
 use super::activity_counters::OTHERS;
 use crate::{Connection, Driver, PreparedId, Step, Work};
 
-/// Serves one client: accepts any login and answers every statement with one row.
+/// Serves one client: accepts any login, answers every prepared statement with one row, and every
+/// text with OK.
 fn serve(listener: &TcpListener) {
     let (mut stream, _) = listener.accept().expect("a client");
     stream.set_nodelay(true).expect("answers go as they are written");

@@ -691,7 +691,7 @@ fn column_with_an_unreadable_name_is_called_question_mark() {
 
 // Costs of a request.
 
-/// Runs `requests` requests on a connection whose thread the caller has started.
+/// Runs `requests` requests on a connection that another thread of the test serves.
 fn request_again_and_again(mut connection: SqliteConnection, requests: u32) {
     real(async move |_| {
         let opened = connection.exchange(None).await.unwrap();

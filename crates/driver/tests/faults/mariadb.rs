@@ -798,7 +798,7 @@ fn a_loaded_text_arrives_whole_in_every_character_set() {
             assert_eq!(found.as_ref().map(Option::as_deref), Ok(Some(text)), "{column}");
         }
     }
-    // Texts with as many characters as the column holds, and more bytes than characters.
+    // Texts of six or seven characters and more bytes, for a column of seven characters.
     for (charset, text) in [
         ("latin1", "éßüöäâê"),
         ("utf8mb3", "東京東京東京京"),

@@ -155,7 +155,7 @@ fn greeting(version: &str) -> Vec<u8> {
     out
 }
 
-/// Returns the first packet of a MySQL server that refuses the host, without an SQLSTATE.
+/// Returns an error that a MySQL server sends before the login: a packet without an SQLSTATE.
 fn refusal(code: u16, message: &'static [u8]) -> Vec<u8> {
     let mut out = Vec::new();
     packet(&mut out, 0, |out| ErrPacket { code, sqlstate: None, message }.encode(out));

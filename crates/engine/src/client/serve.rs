@@ -274,8 +274,8 @@ impl<D: Driver> Client<D> {
     /// A file that accepts nothing for the plan's `stall-timeout` ends the run. At the end of the
     /// drain, rows that still wait for room are discarded.
     ///
-    /// `done` is the instant at which the client was otherwise free. Returns the instant at which
-    /// the client was free again.
+    /// `done` is the instant at which the client is free if it need not wait. Returns the instant
+    /// at which it is free.
     async fn hand_over_rows(&mut self, done: Stamp) -> Stamp {
         let Some(results) = &self.results[self.part] else { return done };
         let rows = &mut self.work.capture;

@@ -26,7 +26,8 @@ fn events(totals: &Totals, kind: EventKind) -> Vec<Nanos> {
     totals.events.iter().filter(|event| event.kind == kind).map(|event| event.at).collect()
 }
 
-/// Invariant 1: the intended starts are computed before and independently of any response.
+/// Invariant 1: the intended starts of a schedule are computed before and independently of any
+/// response.
 #[test]
 fn invariant_1_the_schedule_is_the_same_against_a_fast_and_a_stalled_server() {
     for pacing in [poisson(500), even(333), queue(500, 3)] {
@@ -38,8 +39,8 @@ fn invariant_1_the_schedule_is_the_same_against_a_fast_and_a_stalled_server() {
     }
 }
 
-/// Every kind of schedule that is shared among the threads, with its number of requests; `None` for
-/// Poisson arrivals, whose number depends on the seed.
+/// Schedules that are shared among the threads, with their numbers of requests; `None` for Poisson
+/// arrivals without a `count`, whose number depends on the seed.
 const SCHEDULES: [(&str, Option<u64>); 13] = [
     ("rate = 500", None),
     ("rate = 500\narrival = uniform", Some(9_999)),
@@ -211,7 +212,7 @@ fn retryable_errors_are_retried_and_counted() {
     assert!((failed - 0.0081).abs() < 5.0 * (0.0081 / n).sqrt(), "{failed}");
     let retries = counts.retries as f64 / n;
     assert!((retries - (0.3 + 0.09 + 0.027)).abs() < 0.02, "{retries}");
-    // A retry is inside the service time: one in three takes at least two services.
+    // A retry is inside the service time: three in ten take at least two services.
     let service = totals.account(JOB).window.histograms.of(Kind::Service);
     let once = service.quantile_below(Nanos::from_micros(1_500).0);
     assert!((once - 0.7 / 0.9919).abs() < 0.02, "{once}");

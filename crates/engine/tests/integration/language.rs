@@ -364,7 +364,7 @@ fn each_part_of_a_mix_reports_the_first_error_with_each_code() {
         let mut accounts = [one.0, other.0];
         accounts.sort();
         assert_eq!(accounts, [1, 2].map(|part| Some(AccountId(part))), "{text}");
-        // A code follows the text in brackets.
+        // A code in parentheses follows the text.
         assert!(one.1 == other.1 && !one.1.starts_with(" ("), "{first:?}");
     }
 }

@@ -15,7 +15,7 @@ use crate::support::{
     JOB, constant, delegate_to_inner, only, plan, plan_of, poisson, run_on, virtually,
 };
 
-/// A target of two servers; the second one takes three times as long.
+/// A target of two servers, to which connections go in turn.
 #[derive(Clone)]
 struct TwoServers {
     servers: [Simulated; 2],

@@ -121,7 +121,7 @@ fn outcome(plan: &Plan, at: PanicPoint, options: &Options) -> Outcome {
     receiver.recv_timeout(Duration::from_secs(60)).unwrap_or_else(|_| panic!("{what} hangs"))
 }
 
-/// Returns a plan for each source of requests; none of the plans ends by itself.
+/// Returns plans of an open, a queued and a closed job, none of which ends by itself.
 fn endless() -> Vec<Plan> {
     let models = [even(200), queue(200, 2), Pacing::Closed { clients: 3, think: None }];
     let endless = |pacing| Plan { duration: None, ..plan(pacing, 0.0, 1.0, 3) };

@@ -16,7 +16,7 @@ use crate::support::{JOB, constant, delegate_to_inner, only, plan_of, run_on, vi
 const CONNECT: Nanos = Nanos::from_millis(5);
 const CLOSE: Nanos = Nanos::from_millis(3);
 
-/// The keys of a job for each model.
+/// Keys of closed jobs without and with think time, of an open job, a timetable and a queue.
 const MODELS: [&str; 5] = [
     "concurrency = 4",
     "concurrency = 4\nthink = exp(20ms)",
@@ -42,7 +42,7 @@ struct ConnectionCounts {
     connected: Arc<AtomicU64>,
     closed: Arc<AtomicU64>,
     prepared: Arc<AtomicU64>,
-    /// Open connections; abandoning one ends it as well.
+    /// Open connections: those that were neither closed nor abandoned.
     open: Arc<AtomicU64>,
 }
 

@@ -17,7 +17,7 @@ const WORKLOAD: &str = "duration = 100ms\n[load a]\nrows = 3\ncolumns = id: row(
                         rows = 3\ncolumns = id: row()\n[read]\nquery = select 1\n\
                         concurrency = 1\n";
 
-/// The answer to a query about a table.
+/// The answer to a query about a table, except for a count of its rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Answer {
     /// One row if the query asks whether `b` has rows, otherwise none; after this time.

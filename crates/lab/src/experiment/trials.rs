@@ -175,8 +175,8 @@ fn whole_millis(time: Nanos) -> Nanos {
 mod tests {
     use super::*;
 
-    /// A trial that begins at 2 s, has a schedule of 11 s, and then waits 8 s for its open
-    /// requests.
+    /// A trial that begins 2 s after the previous one has ended, has a schedule of 11 s, and then
+    /// waits 8 s for its open requests.
     #[test]
     fn wait_for_the_requests_of_a_trial_counts_before_the_next_one() {
         let at = |seconds: u64| Stamp(Nanos::from_secs(seconds).0);

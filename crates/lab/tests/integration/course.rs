@@ -23,8 +23,8 @@ fn window_over_time_is_made_of_merged_histograms() {
     recorder.finish(ended(EndKind::Completed, Nanos::from_secs(60))).unwrap();
     let archive = Archive::open(&place.record()).unwrap();
     let job = &lab::evidence(&archive).unwrap().jobs[0];
-    // The run has a second of warm-up and thirty probes of two seconds. The probes are merged into
-    // at most twenty sections.
+    // The run has a second of warm-up and thirty probes of two seconds, the last of which is cut
+    // off after one. The probes are merged into at most twenty sections.
     assert_eq!((job.probes.len(), job.course.len()), (30, 15));
     for (number, (steps, part)) in job.course.iter().enumerate() {
         let probes = &job.probes[2 * number..2 * number + 2];

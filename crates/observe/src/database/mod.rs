@@ -479,7 +479,7 @@ mod tests {
         assert_eq!(missing, ["further statistics"]);
     }
 
-    /// A server to which a connection ends the watch. The server then answers, or is silent.
+    /// A server that ends the watch when a connection is opened, and then answers or is silent.
     #[derive(Clone)]
     struct EndingServer {
         is_over: Arc<AtomicBool>,

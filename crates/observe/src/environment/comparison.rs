@@ -120,7 +120,7 @@ fn numbers((a, b): (&str, &str)) -> Option<[f64; 2]> {
 pub enum Kind {
     /// The difference between the values is not allowed by the rule.
     Differs,
-    /// Only one of the runs has the fact.
+    /// The value is known for only one of the runs.
     Unknown,
 }
 

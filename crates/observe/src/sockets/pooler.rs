@@ -283,8 +283,8 @@ mod tests {
         Connection { counters, ..read }
     }
 
-    /// Returns a program (sockets 1 and 2) that uses a pooler (sockets 10 to 12) at port 6432,
-    /// whose own connections lead to port 5432.
+    /// Returns the sockets of a machine on which a program (sockets 1 and 2) uses a pooler (10 to
+    /// 12) at port 6432; the pooler's own connection (12) leads to a server (20) at port 5432.
     fn pooled() -> MachineSockets {
         let tcp = vec![
             connection(1, [40_001, 6_432], [5, 90]),

@@ -51,8 +51,7 @@ fn observe_while_locked<D: Driver>(
                 waiter.close().await;
             }));
         }
-        // Yielding starts the waiting requests. Afterwards this thread blocks until the observer
-        // reports.
+        // Yielding starts the waiting requests before the observer begins.
         rt::yield_now().await;
         let (watch, mut readings) = Readings::begin(driver);
         readings.wait(&rt, is_reached).await;

@@ -213,7 +213,7 @@ fn planted_faults_of_merging_are_noticed() {
     );
 }
 
-/// Generates samples of up to four hours, with pauses, falls and repeated values.
+/// Generates samples of up to nine hours, with pauses, falls and repeated values.
 fn samples() -> impl Strategy<Value = Vec<Sample>> {
     let step = (1u64..40_000, 0u32..2_000);
     prop::collection::vec(step, 2..800).prop_map(|steps| {

@@ -112,7 +112,7 @@ mod tests {
     use super::*;
     use crate::text::Style;
 
-    /// Returns a search without an estimate that confirmed `low` and failed at `high`.
+    /// Returns a search without an estimate. The search confirmed `low` and failed at `high`.
     fn range(low: Option<f64>, high: Option<f64>, irregular: Vec<Irregular>) -> CapacityView {
         let view = search();
         let found = Capacity {

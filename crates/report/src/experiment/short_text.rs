@@ -90,7 +90,8 @@ mod tests {
         experiment_text(view, &SCREEN)
     }
 
-    /// Returns an experiment with this number of arms, as many bets, and long names.
+    /// Returns an experiment with this number of arms, which have long names. Each arm except the
+    /// baseline has three changes.
     fn with_arms(arms: usize) -> ExperimentView {
         let name = |arm: usize| format!("an arm with a long name and the number {arm}");
         let arm = |place: usize| ArmView { name: name(place), ..experiment().arms[0].clone() };

@@ -198,7 +198,7 @@ pub struct RunView {
     pub round: u32,
     /// Its arm.
     pub arm: ArmId,
-    /// The value of the key that the experiment varies; `None` if it varies none.
+    /// The value of the key that is varied in the phase of the run; `None` if none is varied in it.
     pub point: Option<String>,
     /// The phase of the experiment in which it was made.
     pub phase: RunPhase,

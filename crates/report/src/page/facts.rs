@@ -18,7 +18,8 @@ const NOT_CALIBRATED: &str = "not calibrated: `assay calibrate` measures the gen
 pub struct FactTable {
     /// Name of the subject.
     pub heading: String,
-    /// Names and values.
+    /// Names and values; for settings that differ from their defaults, also the defaults, if the
+    /// server reported any.
     pub table: Table,
     /// Sentence that replaces facts that are all unknown.
     pub note: Option<&'static str>,

@@ -11,6 +11,7 @@ use record::MeasuredSide;
 use super::check::ceiling_use;
 use super::component::utilised_name;
 use super::digits::{number, percent};
+use super::obstacle::TARGET_LOST;
 use super::programs::other_programs;
 use crate::number::{fixed, plain, processors as processors_in_words};
 
@@ -54,9 +55,7 @@ fn inconclusive(reason: Inconclusive) -> &'static str {
         Inconclusive::NoRequests => "there were no requests",
         Inconclusive::FailingRequests => "failing requests do not show the capacity of the target",
         Inconclusive::UnsentRequests => "some requests were never sent",
-        Inconclusive::TargetLost => {
-            "requests piled up, but the target was unreachable at the end of the run"
-        }
+        Inconclusive::TargetLost => TARGET_LOST,
         Inconclusive::ShortWindow => {
             "the window is too short to tell whether requests arrive faster than they are answered"
         }

@@ -7,6 +7,10 @@ use base::units::grouped;
 use super::counters::comparison;
 use crate::number::{percent, plain};
 
+/// Reason for which a backlog says nothing about the capacity of a target.
+pub(super) const TARGET_LOST: &str =
+    "requests piled up, but the target was unreachable at the end of the run";
+
 /// Returns the reason in words.
 pub(super) fn reason(obstacle: &Obstacle) -> String {
     match obstacle {
@@ -33,9 +37,7 @@ fn reason_of_jobs(obstacle: JobObstacle) -> String {
             "the run did not wait for all requests, or a file did not have them"
         }
         JobObstacle::AllOverloaded => "the offered load exceeds the capacity of every job",
-        JobObstacle::TargetLost => {
-            "requests piled up, but the target was unreachable at the end of the run"
-        }
+        JobObstacle::TargetLost => TARGET_LOST,
         JobObstacle::NoPoissonArrivals { per_s, seconds } => {
             return format!(
                 "no job has Poisson arrivals at a constant rate of at least {} per second for {} s",

@@ -174,7 +174,7 @@ fn words() -> impl Strategy<Value = String> {
     })
 }
 
-/// Generates texts of one repeated character without a blank, longer than any line.
+/// Generates texts of one repeated character, longer than any line.
 fn huge() -> impl Strategy<Value = String> {
     let length = 100..5_000usize;
     (character(), length).prop_map(|(character, length)| character.to_string().repeat(length))

@@ -32,7 +32,7 @@ pub(crate) fn json(view: &View) -> serde_json::Value {
 pub(crate) struct Case {
     pub(crate) about: RunDetails,
     pub(crate) evidence: Evidence,
-    /// For each job, the steps of the evidence in which it was served, with the response times of
+    /// For each job, the steps of the window in which it was served, with the response times of
     /// each.
     times: Vec<Vec<(usize, Histogram<u64>)>>,
 }

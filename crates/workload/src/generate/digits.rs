@@ -4,7 +4,7 @@ use base::{Draw, Values};
 
 use crate::value::Datum;
 
-/// The number of digits taken from one random word; ten digits use 33 of its 64 bits. The
+/// The number of digits taken from one random word; ten digits use about 33 of its 64 bits. The
 /// probabilities of digits differ by at most one part in 10⁸.
 const PER_WORD: usize = 10;
 

@@ -213,7 +213,7 @@ fn job() -> impl Strategy<Value = String> {
     prop_oneof![3 => asking, 1 => running_job()]
 }
 
-/// Text of a command without a special meaning to the parser.
+/// Texts of a command without an expression; some of them look special.
 const COMMAND: &[&str] =
     &[" -x ", "$${HOME}", "'it is; $${x}'", "\"a b\"", "|cat", "; x", "\\\\x", "é\t"];
 
@@ -271,7 +271,7 @@ fn statements(piece: impl Strategy<Value = String>) -> impl Strategy<Value = Str
     })
 }
 
-/// Generates text of a statement without a special meaning; some of it looks special.
+/// Generates text of a statement without an expression; some of it looks special.
 fn literal() -> impl Strategy<Value = String> {
     select(vec![
         " where a = ",

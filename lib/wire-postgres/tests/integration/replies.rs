@@ -320,7 +320,7 @@ fn server(letters: &str) -> Vec<u8> {
 }
 
 /// Returns the error in a reply; `None` if the reply is valid. Checks that the result is the same
-/// if the reply arrives whole and if it arrives byte by byte.
+/// whether the reply arrives whole or byte by byte, and whether or not its data are wanted.
 fn fault(cycles: &[Cycle], letters: &str) -> Option<&'static str> {
     let bytes = server(letters);
     let every: Vec<usize> = (0..bytes.len()).collect();

@@ -27,7 +27,7 @@ pub(crate) struct Server<'s> {
 pub(crate) enum Proof {
     /// The correct proof.
     Right,
-    /// A proof with a different password.
+    /// A proof with a wrong key.
     Forged,
     /// No proof.
     Omitted,
