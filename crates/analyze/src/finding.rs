@@ -557,7 +557,7 @@ pub enum Files {
         /// Text of the event.
         text: String,
     },
-    /// A file could no longer be read or written.
+    /// A file failed: there is an event [`FileFailed`](record::EventKind::FileFailed).
     Failed {
         /// Text of the event.
         text: String,

@@ -186,8 +186,8 @@ pub enum EventKind {
     Interrupted,
     /// The recorder could not keep up, or could not write the record.
     RecorderFailed,
-    /// A file of the workload could no longer be read or written, or had no input for requests that
-    /// waited for it.
+    /// A file of the workload could no longer be read or written, had no input for requests that
+    /// waited for it, or is a log that was not read to the last line that was due.
     FileFailed,
     /// An input that was read from a pipe ended within a line or within a request.
     FileCutOff,

@@ -62,7 +62,8 @@ impl Tally {
     }
 
     /// Counts a request in the interval of its intended start. `statements` has the service times
-    /// of the request's statements, in order, or [`UNANSWERED`] in place of a service time.
+    /// of the request's statements, in order. [`UNANSWERED`] stands for a statement that failed
+    /// without ending the request.
     #[inline]
     pub fn record_start(&mut self, sample: &Sample, statements: &[Nanos]) {
         self.counts.record(sample);

@@ -2,9 +2,9 @@
 //!
 //! The buckets are the same as in HdrHistogram, and [`Times::to_histogram`] converts to the type of
 //! the crate `hdrhistogram` for queries. To merge or empty a histogram, that crate visits all of
-//! its tens of thousands of counters. An interval of a quiet job fills only a few dozen. [`Times`]
-//! visits only the counters between the first and the last nonzero one, and counts a time at a
-//! quarter of the cost.
+//! its counters, thousands or tens of thousands. An interval of a quiet job fills only a few dozen.
+//! [`Times`] visits only the counters between the first and the last nonzero one, and counts a time
+//! at a quarter of the cost.
 
 use base::Nanos;
 use hdrhistogram::Histogram;

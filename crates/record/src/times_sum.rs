@@ -1,7 +1,7 @@
 //! Merged counts of times by bucket, for reading records.
 //!
 //! To merge, empty or iterate over a histogram, the `hdrhistogram` crate visits all of its
-//! counters, tens of thousands. A second of a job fills a few hundred of them.
+//! counters, thousands or tens of thousands. A second of a job fills a few hundred of them.
 //! [`TimesSum`] visits only the counters between the first and the last nonzero one, and returns
 //! only nonzero ones.
 

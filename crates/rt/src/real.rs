@@ -2,8 +2,8 @@
 //!
 //! The kernel's timeouts of `epoll_wait` have a slack of 50 µs and are not used for pacing. The
 //! executor has a heap of deadlines; before the thread sleeps, a `timerfd` is set to the earliest
-//! of them. A thread that does not go idle makes no system call for its deadlines: it fires them
-//! itself, by [`Rt::tick`].
+//! of them, or a little earlier ([`Wait::WakeEarly`]). A thread that does not go idle makes no
+//! system call for its deadlines: it fires them itself, by [`Rt::tick`].
 
 use std::future::Future;
 use std::io;

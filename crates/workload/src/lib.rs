@@ -10,7 +10,8 @@
 //!   resolved. The check is pure: it reads files only through a [`Folder`], and uses no database
 //!   and no clock.
 //! * [`Generator`] and [`RowGenerator`] compute values as pure functions of the seed, the section,
-//!   the place in the section and the number of the request or row.
+//!   the place in the section and the number of the request or row. `timestamp()` also needs the
+//!   start of the run, and `field()` the record of the request.
 //! * [`keys::ALL`] is the one table of keys; [`mod@reference`] generates the documentation from it.
 //!
 //! Invariant: [`Plan::to_text`] is a workload file whose plan is [the same](Plan::as_printed).

@@ -21,8 +21,8 @@ pub(crate) const MIXED: &str = "duration = 60s\nwarmup = 10s\n[read]\nquery = se
 /// Requests per second of each job of [`steady`], all answered in the second in which they are due.
 pub(crate) const PER_S: u64 = 1_000;
 
-/// Returns a completed run of this workload. Each job has [`PER_S`] requests in every second, which
-/// are answered in it, after 1 ms or 4 ms, and were sent 20 µs late.
+/// Returns a completed run of this workload. Each job has [`PER_S`] requests in every second. They
+/// have a send lag of 20 µs, and are answered in the same second, after 1 ms or 4 ms.
 pub(crate) fn steady(workload: &str) -> Evidence {
     let mut evidence = nothing(workload);
     let seconds = seconds(&evidence);

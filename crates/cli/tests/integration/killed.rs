@@ -62,7 +62,7 @@ fn invariant_7_run_killed_after_five_seconds_is_complete_up_to_the_fourth() {
     // Requests in flight have no outcome; the verdict depends on their number.
     let is_invalid = report.stdout.starts_with("INVALID") || report.stdout.contains("\nINVALID");
     report.expect(if is_invalid { 3 } else { 0 });
-    // The journal of the killed transaction was rolled back and is gone.
+    // The open transaction of the killed run was rolled back, and its journal is gone.
     assert_eq!(place.names(), ["r.assay", "w.ini"]);
     assert_eq!(export["run"]["ended"], Value::Null);
     for format in ["hlog", "csv"] {

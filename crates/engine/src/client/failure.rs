@@ -70,7 +70,8 @@ impl<D: Driver> Client<D> {
     }
 
     /// Returns the error for an answer whose rows take more memory than `query-results-file` allows
-    /// for one request or for the run. Only the first such error of a part has a text.
+    /// for one request or for the run. The error has no text if such an error of the part was
+    /// already recorded as an event on this lane.
     #[cold]
     pub(super) fn lost_rows(&self, limit: RowLimit) -> Error {
         let text = match (self.has_seen_error(Code::RESULTS), limit) {
@@ -90,8 +91,8 @@ impl<D: Driver> Client<D> {
         Error::new(Class::Statement, Code::RESULTS, text)
     }
 
-    /// Returns the error for an answer with an unexpected number of rows. Only the first such error
-    /// of a part has a text.
+    /// Returns the error for an answer with an unexpected number of rows. The error has no text if
+    /// such an error of the part was already recorded as an event on this lane.
     #[cold]
     pub(super) fn wrong_rows(&self, rows: u64, expected: workload::Rows) -> Error {
         let text = match self.has_seen_error(Code::ROWS) {
@@ -101,7 +102,8 @@ impl<D: Driver> Client<D> {
         Error::new(Class::WrongResult, Code::ROWS, text)
     }
 
-    /// Returns true if an error of the current part with this code was recorded as an event.
+    /// Returns true if an error of the current part with this code was recorded as an event on this
+    /// lane.
     fn has_seen_error(&self, code: Code) -> bool {
         self.job_state.has_seen_error(self.current_part().account, code)
     }

@@ -59,15 +59,15 @@ pub(super) struct Execution<'a> {
     pub(super) answer: Option<String>,
     /// The number of leading rounds that are complete and cannot be repeated any more.
     pub(super) judged: u32,
-    /// The resumption of the experiment; `None` for a new experiment, and once the resumed
-    /// experiment has added something to the record.
+    /// The resumption of the experiment; `None` for a new experiment, and once the resumption is
+    /// recorded.
     resumption: Option<Resumption>,
     /// True if statements or programs before a run, perhaps one of an earlier process, may have
     /// changed something that has not been undone.
     has_leftovers: bool,
 }
 
-/// The resumption of an experiment that has added nothing to the record yet.
+/// A resumption that is not recorded yet.
 struct Resumption {
     at: WallTime,
     /// Number of runs before the resumption.
@@ -137,8 +137,8 @@ impl<'a> Execution<'a> {
         self.record.remove_fact(INVALID_ARM)
     }
 
-    /// Records that the experiment was resumed. Called before the experiment adds anything else to
-    /// the record.
+    /// Records that the experiment was resumed. Called before the experiment records a run, a look,
+    /// or an end without an error.
     pub(super) fn record_resumption(&mut self) -> Result<(), RecordError> {
         let Some(Resumption { at, runs, abandoned, .. }) = self.resumption.take() else {
             return Ok(());
@@ -148,9 +148,9 @@ impl<'a> Execution<'a> {
         self.record.add_note(at, &notes::resumption(runs))
     }
 
-    /// Records that an error ended the experiment. If a resumed experiment has added nothing to the
-    /// record, the record is left as it was. Only the fact `LEFTOVERS` is added, if changes before
-    /// a run must still be undone.
+    /// Records that an error ended the experiment. If its resumption is not recorded yet, the facts
+    /// about its earlier end are restored. The fact `LEFTOVERS` is added if changes before a run
+    /// must still be undone.
     pub(super) fn record_failure(&mut self) {
         let facts = match self.resumption.take() {
             Some(resumption) => resumption.facts,

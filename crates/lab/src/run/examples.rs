@@ -1,8 +1,9 @@
 //! Examples of the statements of a run, for readers of its record.
 //!
 //! An example has the values of request 0. Values are a pure function of the seed, the job, the
-//! position of the value in the workload file and the number of the request. Computing an example
-//! therefore changes no request of the run, and needs no database.
+//! position of the value in the workload file and the number of the request (`timestamp()` also of
+//! the start of the run, `field()` of the request's input record). Computing an example therefore
+//! changes no request of the run, and needs no database.
 
 use base::{Dialect, Placeholders};
 use driver::{AnyDriver, Driver};

@@ -849,8 +849,8 @@ pub(super) mod tests {
         ExperimentView { capacity: Some(search), ..experiment() }
     }
 
-    /// Returns all kinds of irregularities. Without a new kind in the `match`, this function does
-    /// not compile; the kind must be added to the list as well.
+    /// Returns all kinds of irregularities. If a kind is missing in the `match`, this function does
+    /// not compile. The kind must also be added to the list, which the compiler does not check.
     fn all() -> Vec<Irregular> {
         let all = vec![
             Irregular::GeneratorLimited { value: 700.0 },

@@ -68,7 +68,7 @@ fn shown_of_all(shown: usize, all: usize) -> String {
     }
 }
 
-/// Returns the metrics of all arms, the declared ones first.
+/// Returns a table of metrics of all arms, the declared ones first, with a limited number of rows.
 fn metrics(view: &ExperimentView, most: MostRows) -> ShortTable {
     let changes = shown_changes::changes(view.comparison.as_ref());
     let is_declared = |(_, change): &&(&ArmComparison, &MetricChange)| !change.is_exploratory;

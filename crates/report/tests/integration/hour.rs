@@ -78,7 +78,7 @@ fn serve(case: &mut Case, job: usize) -> TimeCourse {
     course
 }
 
-/// Adds irregular readings. Readings on a straight line would take no space on the page.
+/// Adds irregular readings. Readings on a straight line would take less space on the page.
 fn observe(case: &mut Case) {
     let mut add = |component: &str, metric: &str, per_s: f64, place: u64| {
         let mut sum = 0.0;

@@ -38,7 +38,7 @@ pub struct Condition {
 /// A load that is varied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VariedLoad {
-    /// Rate of an open job.
+    /// Arrival rate of a job.
     Rate {
         /// Name of the job.
         job: String,

@@ -68,7 +68,8 @@ struct Effect<'a> {
     limits: Vec<&'a RegressionLimit>,
 }
 
-/// Returns all effects, the declared ones first. Figures show the first ones.
+/// Returns the effects of the declared metrics, then those of the metrics that are shown beside
+/// them. Figures show the first ones.
 fn effects<'a>(subject: &'a Subject<'a>) -> impl Iterator<Item = Effect<'a>> {
     let all = move |is_exploratory: bool| {
         let of_comparison = move |(point, comparison): &'a (Option<&'a str>, &'a Comparison)| {

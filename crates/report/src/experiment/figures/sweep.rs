@@ -1,5 +1,5 @@
-//! The figures of a sweep over the varied value: throughput, response times, and a model of the
-//! response times.
+//! The figures of a sweep over the varied value: throughput, response times, any other metric of
+//! `best`, a model of the response times, and processor time.
 
 use analyze::curve::{ArmCurve, Peak, Ranking, ResponseModel, Usl};
 use workload::question::{Quantity, Scale, TimeStatistic};
