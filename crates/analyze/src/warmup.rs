@@ -1,11 +1,12 @@
 //! Automatic detection of the end of the warm-up.
 //!
-//! The method is MSER-5 (White and Spratt, "Bias mitigation in steady-state simulation", 1998–2000;
-//! Hoad, Robinson and Davies, "Automating warm-up length estimation", 2008). Of all cuts in the
-//! first half of a series, it chooses the one after which the mean of the rest has the smallest
-//! squared standard error. The series are completions and medians of the steps of a run (one second
-//! each in runs of up to half an hour), five to a batch. A cut at the limit of one half, with
-//! different means before and after it, shows that there was no steady state.
+//! The method is MSER-5 (White, Cobb and Spratt, "A comparison of five steady-state truncation
+//! heuristics for simulation", 2000; Hoad, Robinson and Davies, "Automating warm-up length
+//! estimation", 2008). Of all cuts in the first half of a series, it chooses the one after which
+//! the mean of the rest has the smallest squared standard error. The series are the completions and
+//! the median response times of the steps of a run (one second each in runs of up to half an hour);
+//! five steps are a batch. A cut at the limit of one half, with different means before and after
+//! it, shows that there was no steady state.
 
 use std::ops::Range;
 

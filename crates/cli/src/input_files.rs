@@ -61,8 +61,8 @@ struct InputReader {
     folder: PathBuf,
     /// Values that no recorded text may contain.
     secrets: Vec<Secrets>,
-    /// True if a plan has a secret, or a URL with a password. A value in the files that the command
-    /// line replaces is in no plan, and does not count here.
+    /// True if a plan has a secret, or a URL with a password. A value that the command line
+    /// replaces is in no plan, and does not count here even if it is in the files.
     has_password: bool,
 }
 

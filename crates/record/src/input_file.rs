@@ -5,8 +5,8 @@ use std::path::{Component, Path};
 /// Maximum size, in bytes, of a file whose text is stored in the record.
 pub const LONGEST_KEPT_TEXT: u64 = 1_000_000;
 
-/// A file that was read before a run: a workload or experiment file, a file that it imports, or the
-/// input of a job.
+/// A file that was read before a run: a workload or experiment file, a file of statements, values
+/// or times that it names, or the input of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputFile {
     /// The path relative to the folder of the workload or experiment file. The path of a file

@@ -72,10 +72,11 @@ pub enum Tls {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rights {
     /// Rights of a database owner who may also create databases and read all of the server's
-    /// statistics. On PostgreSQL, the user may also end sessions and write checkpoints. The user
-    /// can neither run programs nor access files: workload files may come from anybody, and the
-    /// server of a `testbed:` URL executes their statements under the account of the person who
-    /// runs Assay.
+    /// statistics. On PostgreSQL, the user may also end sessions and write checkpoints. On MariaDB
+    /// and MySQL, the user may also flush tables and logs and read the replication stream, and on
+    /// MariaDB change some settings of replication. The user can neither run programs nor access
+    /// files: workload files may come from anybody, and the server of a `testbed:` URL executes
+    /// their statements under the account of the person who runs Assay.
     Ordinary,
     /// All rights: for tests and measurements, whose statements are trusted.
     All,

@@ -101,7 +101,8 @@ fn text(file: &mut File) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Returns the peak resident memory of a process so far in bytes, or `None` once it has ended.
+/// Returns the peak resident memory of a process so far, in bytes; `None` once the process has
+/// ended.
 fn resident(pid: Pid) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{}/status", pid.as_raw_nonzero())).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -253,9 +253,10 @@ fn beyond(
     }
 }
 
-/// Returns the dispersion of a count: the dispersion at the bound or, if it is unknown, at the
-/// quantile. A small count has the dispersion at the quantile, but at most [`UNKNOWN_DISPERSION`]:
-/// the quantile may lie far below the bound, and short bursts may reach only the quantile.
+/// Returns the dispersion of a count: for a large count, the dispersion at the bound or, if that is
+/// unknown, at the quantile; for a small count, the dispersion at the quantile, but at most
+/// [`UNKNOWN_DISPERSION`]. The quantile may lie far below the bound, and short bursts may reach
+/// only the quantile.
 fn dispersion_of_count(
     exceeded: u64,
     at_bound: Option<f64>,

@@ -80,7 +80,8 @@ const MOST_ITERATIONS: usize = 50;
 /// Change of the coefficients at which the iterations end.
 const CONVERGED: f64 = 1e-9;
 
-/// Smallest relative pivot of equations that determine the coefficients.
+/// Relative size of a pivot up to which the equations count as singular: they do not determine the
+/// coefficients.
 const SINGULAR: f64 = 1e-13;
 
 /// Largest logarithm of a fitted ratio, to keep iterations finite.

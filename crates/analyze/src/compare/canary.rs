@@ -137,8 +137,8 @@ mod tests {
         }
     }
 
-    /// Returns the changes of a machine whose canary is `at(arm, share of the experiment)`, while
-    /// the throughput of the arm is higher by `change`.
+    /// Returns the changes of a machine whose canary is 300 times `at(arm, share of the
+    /// experiment)`, with noise, while the throughput of the second arm is higher by `change`.
     fn changes(change: f64, at: impl Fn(usize, f64) -> f64) -> Vec<MachineChange> {
         let design = Design {
             arms: 2,

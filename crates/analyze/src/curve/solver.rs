@@ -18,8 +18,9 @@ const MOST_HALVINGS: u32 = 30;
 /// A step that reduces the sum of squares by at most this fraction is the last.
 const SMALLEST_GAIN: f64 = 1e-12;
 
-/// Smallest relative pivot of equations that determine the parameters. The rows of one step may
-/// differ by many orders of magnitude.
+/// Relative size of a pivot up to which the equations count as singular: they do not determine the
+/// parameters. The limit is tiny because the rows of one step may differ by many orders of
+/// magnitude.
 const SINGULAR: f64 = 1e-100;
 
 /// One row of a model with `K` parameters.

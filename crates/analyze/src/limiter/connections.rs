@@ -92,8 +92,8 @@ impl LimiterInput<'_, '_> {
         [refused, pool].into_iter().flatten().collect()
     }
 
-    /// Returns a candidate if requests with a schedule wait for a connection that the server
-    /// refuses.
+    /// Returns a candidate if requests of jobs with a schedule wait for a connection that the
+    /// server refuses.
     fn refused_requests(&self) -> Option<Candidate> {
         let evidence = self.check_input.evidence;
         let mut overloaded = self

@@ -116,7 +116,7 @@ pub enum Requesters {
 /// A limit of connections or sessions.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ConnectionLimit {
-    /// Requests with a schedule wait for a connection.
+    /// Requests of jobs with a schedule wait for a connection.
     RequestsWait {
         /// Text of the event that reports the limit.
         text: String,

@@ -222,7 +222,7 @@ impl ProgramSessions {
     /// Returns the number of sessions for which the program pauses: sessions that wait for rows,
     /// and sessions with long idle times.
     pub(super) fn paused(&self) -> f64 {
-        // While a request or an answer waits in a socket the program does not pause.
+        // While a request or an answer waits in a socket, the program does not pause.
         let seen = self.nothing_waits.filter(|_| self.sees_sockets());
         let idle = seen.map_or(self.idle, |nothing| nothing.min(self.idle));
         let idle = if self.is_slow() { idle } else { 0.0 };

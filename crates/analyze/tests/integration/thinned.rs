@@ -177,6 +177,7 @@ fn killed_run_counts_as_sampled_until_its_last_bin() {
         }
         check("stall", &evidence).status
     };
-    // Two readings may be missing: the last sample, and the samples since the last minute began.
+    // Two rows may be missing: that of the last sample, and that of the merged samples of the last
+    // minute.
     assert_eq!([0, 2, 3].map(status), [Status::Pass, Status::Pass, Status::NotPossible]);
 }

@@ -69,7 +69,8 @@ impl Recorder {
     /// Creates the file, which must not exist, and starts the recorder.
     ///
     /// # Errors
-    /// Fails if the file exists, or cannot be created.
+    /// Fails if the file exists or cannot be created, or if the thread of the recorder cannot be
+    /// started.
     pub fn create(path: &Path, header: &Header) -> Result<Recorder, RecordError> {
         Recorder::start(Writer::create(path, header)?, header)
     }

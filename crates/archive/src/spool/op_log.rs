@@ -111,7 +111,8 @@ impl OpLog {
     /// order of their ids.
     ///
     /// # Errors
-    /// Fails if the file exists and the format does not overwrite it, or if it cannot be created.
+    /// Fails if the file exists and the format does not overwrite it, if it cannot be created, or
+    /// if no thread can be started.
     pub fn create(plan: &OpLogPlan, accounts: &[&str], pace: Pace) -> Result<OpLog, OpLogError> {
         let path = plan.path.as_path();
         let file = match plan.format {

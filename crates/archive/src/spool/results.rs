@@ -47,7 +47,7 @@ impl ResultsFile {
     /// reader. `memory` holds the rows that are not written yet.
     ///
     /// # Errors
-    /// Fails if the file cannot be opened.
+    /// Fails if the file cannot be opened, or if no thread can be started.
     pub fn create(
         path: &Path,
         pace: Pace,

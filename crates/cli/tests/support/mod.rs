@@ -292,7 +292,8 @@ impl Running {
         });
     }
 
-    /// Waits for these words on stderr; returns false if the program ends without them.
+    /// Waits for these words on stderr; returns false if the program ends without them, or prints
+    /// no line for [`TIMEOUT`].
     pub(crate) fn prints_line_before_end(&mut self, words: &str) -> bool {
         while let Ok(line) = self.lines.recv_timeout(TIMEOUT) {
             self.stderr.push_str(&line);

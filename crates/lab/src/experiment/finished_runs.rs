@@ -56,7 +56,7 @@ impl FinishedRuns {
         self.0.iter().filter(|run| is_counted(&run.row)).count()
     }
 
-    /// Returns true if there is a counting run for a position of a round.
+    /// Returns true if there is a run that counts for a position of a round.
     pub(super) fn has_run(&self, round: u32, position: u32) -> bool {
         self.of_round(round).any(|run| run.row.position == position)
     }
@@ -97,8 +97,8 @@ impl FinishedRuns {
         self.0.iter().filter(of_round)
     }
 
-    /// Sets the state of the counting runs of a round to [`RunState::Repeated`], and returns their
-    /// numbers.
+    /// Sets the state of those runs of a round that count to [`RunState::Repeated`], drops their
+    /// figures, and returns their numbers.
     pub(super) fn mark_repeated(&mut self, round: u32) -> Vec<u32> {
         let runs: Vec<u32> = self.of_round(round).map(|run| run.row.run).collect();
         for run in self.0.iter_mut().filter(|run| runs.contains(&run.row.run)) {

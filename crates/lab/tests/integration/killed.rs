@@ -103,7 +103,7 @@ fn requests_open_at_a_kill_are_unsent_at_their_least_age() {
     let at = Some(Nanos::from_secs(5));
     let expected = Completeness::Ended { end, at, unread_plan: None };
     assert_eq!(finding, Finding::Complete(expected));
-    // There are more late answers than the schedule offers requests.
+    // The late answers alone outnumber the requests of the schedule.
     assert_eq!(check(&summary, "rate").0, "invalid");
     assert_eq!(summary.verdict.word(), "INVALID");
 }

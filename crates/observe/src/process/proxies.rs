@@ -50,7 +50,7 @@ pub(crate) fn listener(root: &Root, port: u16) -> Option<Listener> {
     (!DATABASE_PROGRAMS.contains(&name.as_str())).then_some(Listener { pid: *number, name })
 }
 
-/// Counts the proxies among some processes.
+/// Counts the proxies among the given processes.
 pub(super) fn count(files: &mut Files<'_>, numbers: impl Iterator<Item = u32>) -> usize {
     let is_proxy = |number: &u32| {
         let name = files.read(format_args!("proc/{number}/comm"));

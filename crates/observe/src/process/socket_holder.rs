@@ -34,8 +34,8 @@ impl SocketHolder {
     }
 }
 
-/// Returns the inodes of the sockets that some processes hold; `None` if they cannot be read, for
-/// example because the processes run as a different user.
+/// Returns the inodes of the sockets that the given processes hold; `None` if they cannot be read,
+/// for example because the processes run as a different user.
 pub(super) fn sockets_of(root: &Root, processes: &BTreeSet<u32>) -> Option<HashSet<u32>> {
     let open = |number: &u32| {
         let folder = format!("proc/{number}/fd");

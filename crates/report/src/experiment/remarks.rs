@@ -71,7 +71,8 @@ impl JobRemarks {
             let (class, code) = (class.name(), code.to_string());
             let kind = if class == code { code } else { format!("{class} {code}") };
             let text = text.as_ref().map_or_else(String::new, |text| format!("; first: {text}"));
-            // The text is a quotation of the server's message, in which code is not marked.
+            // Pages show the line as a quotation, usually of the server's message, in which
+            // backticks do not mark code.
             let (owner, errors) = (one.owner(arms, str::to_owned), count(*errors, "error"));
             format!("{owner} {errors} ({kind}) in {}{text}", count(one.runs, "run"))
         };

@@ -53,8 +53,8 @@ const MOST_DECADES: f64 = 12.0;
 /// can be logarithmic.
 const WIDE_RATIO: f64 = 4.0;
 
-/// Limit below which the middle value makes an axis crowded, as a fraction of the distance from the
-/// smallest to the largest value.
+/// Distance of the middle value from the smallest, as a fraction of the distance of the largest
+/// from the smallest, below which a linear axis would be crowded.
 const CROWDED_FRACTION: f64 = 0.4;
 
 /// Room next to the outer values of an axis, as a fraction of their distance.

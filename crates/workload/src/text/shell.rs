@@ -81,7 +81,8 @@ impl Scanner<'_> {
         before.count() % 2 == 1
     }
 
-    /// Consumes the next byte, together with the byte after it if that byte is escaped.
+    /// Consumes the next byte, together with the byte after it if that byte is escaped and is not a
+    /// `$`.
     fn step(&mut self) {
         let at = self.at;
         let byte = self.bytes[at];

@@ -616,8 +616,8 @@ mod tests {
         assert_eq!(ranges, Some(2.5), "the painter makes an arrow of it");
     }
 
-    /// Returns a comparison with the declared changes of throughput by −10 %, and of the longest
-    /// time by +1,249 % (+438 to +3,280 %).
+    /// Returns a comparison with two declared changes: throughput by −10 %, and the longest
+    /// response time by +1,249 % (+438 to +3,280 %).
     fn with_large_change() -> Comparison {
         let mut comparison = comparison(-0.1);
         explore(&mut comparison, "response.max(read)", 12.49);
