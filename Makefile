@@ -43,7 +43,7 @@ test:
 	@scripts/setup build
 	$(MAKE) -j 2 installed compiled
 	$(MAKE) tidy
-	target/debug/xtask test $(MAKE) -j 2 gated clippy pages
+	target/debug/xtask test $(MAKE) gated clippy pages
 	$(MAKE) -j 3 -O browser gate documented demonstrated
 
 # The packages for the tests are installed while the tests compile: on a new machine, the installation waits minutes
