@@ -22,6 +22,7 @@
 use workload::{Arrival, Job, Schedule};
 
 use crate::change::student_t;
+use crate::moments::{index_of_dispersion, mean};
 
 /// Trend of a job's backlog over the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,7 +106,7 @@ pub(crate) fn trend(backlog: &[f64]) -> Option<Trend> {
 pub(crate) fn trend_of_varying(backlog: &[f64], arrivals: &[f64]) -> Option<Trend> {
     let as_it_was = trend(backlog)?;
     let rates = rates_of_open_requests(backlog, arrivals);
-    let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+    let mean = mean(&rates);
     let lowest = mean * LOWEST_RATE;
     let at_mean_rate: Vec<f64> = block_means(backlog)?
         .iter()
@@ -172,10 +173,6 @@ fn total(intervals: &[IntervalRequests]) -> IntervalRequests {
     intervals.iter().fold(IntervalRequests { due: 0.0, ended: 0.0 }, add)
 }
 
-fn mean(numbers: &[f64]) -> f64 {
-    numbers.iter().sum::<f64>() / numbers.len() as f64
-}
-
 /// Returns the means of the blocks of a window; `None` if it has too few intervals.
 fn block_means(intervals: &[f64]) -> Option<Vec<f64>> {
     if intervals.len() < INTERVALS {
@@ -229,14 +226,10 @@ impl Arrivals {
     }
 
     /// Describes the arrivals of a log, whose bursts have no common size. In their place, the index
-    /// of dispersion counts: the variance of the requests per interval divided by their mean.
+    /// of dispersion of the requests per interval counts.
     fn of_log(per_interval: &[f64]) -> Arrivals {
-        let mean = mean(per_interval);
-        let squares = per_interval.iter().map(|requests| (requests - mean).powi(2));
-        let variance = squares.sum::<f64>() / (per_interval.len() as f64 - 1.0).max(1.0);
-        let dispersion = variance / mean.max(f64::MIN_POSITIVE);
-        let requests = per_interval.iter().sum::<f64>() as u64;
-        Arrivals { requests, burst: dispersion.ceil().max(1.0) as u32 }
+        let burst = index_of_dispersion(per_interval).ceil().max(1.0);
+        Arrivals { requests: per_interval.iter().sum::<f64>() as u64, burst: burst as u32 }
     }
 
     /// Returns the largest growth that is too small to matter or may be due to chance.

@@ -1,5 +1,7 @@
 //! Changes of the level of a series.
 
+use crate::moments::mean;
+
 /// A change of the mean from one part of a series to the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LevelChange {
@@ -14,7 +16,6 @@ pub(crate) struct LevelChange {
 /// Compares the means before and after an index.
 pub(crate) fn level_change_at(parts: &[f64], index: usize) -> LevelChange {
     let (before, after) = parts.split_at(index);
-    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
     let squares = |part: &[f64]| {
         let mean = mean(part);
         part.iter().map(|x| (x - mean).powi(2)).sum::<f64>()

@@ -32,6 +32,7 @@ pub mod history;
 mod job;
 mod limiter;
 mod linear;
+mod moments;
 mod observed;
 mod obstacle;
 mod other_programs;

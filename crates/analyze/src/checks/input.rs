@@ -50,6 +50,23 @@ struct Backlog {
     ended: Vec<f64>,
 }
 
+impl Backlog {
+    /// Returns the trend of the backlog of a job; `None` for a closed job, and if there are too few
+    /// intervals.
+    fn trend(&self, job: &Job) -> Option<Trend> {
+        match (job.has_arrivals(), has_varying_rate(job) || is_replay(job)) {
+            (false, _) => None,
+            (true, false) => trend(&self.open),
+            (true, true) => trend_of_varying(&self.open, &self.arrivals),
+        }
+    }
+
+    /// Returns the number of requests that came due in each interval of `open`.
+    fn arrivals_while_open(&self) -> &[f64] {
+        &self.arrivals[self.arrivals.len().saturating_sub(self.open.len())..]
+    }
+}
+
 fn is_replay(job: &Job) -> bool {
     matches!(job.pacing, Pacing::Replay)
 }
@@ -165,11 +182,10 @@ impl<'a> CheckInput<'a> {
     /// Returns true if the backlog of a job grew through the window.
     pub(super) fn grows(&self, account: AccountId) -> bool {
         let job = self.evidence.plan.account(account).job();
-        match self.trend(account) {
+        let backlog = self.backlog(&self.evidence.jobs[account.index()]);
+        match backlog.trend(job) {
             Some(trend) if is_replay(job) => {
-                let Backlog { open, arrivals, .. } =
-                    self.backlog(&self.evidence.jobs[account.index()]);
-                trend.outgrows_log(&open, &arrivals[arrivals.len() - open.len()..])
+                trend.outgrows_log(&backlog.open, backlog.arrivals_while_open())
             }
             Some(trend) => {
                 trend.exceeds_capacity(Arrivals::of(job, self.counts[account.index()].arrivals))
@@ -197,9 +213,9 @@ impl<'a> CheckInput<'a> {
     /// Returns the share of a job's requests that were open at the end of the window; `None` if the
     /// share is too small to doubt that the server keeps up, or if the target was lost.
     pub(super) fn left_open(&self, account: AccountId) -> Option<f64> {
-        let Backlog { open, arrivals, .. } = self.backlog(&self.evidence.jobs[account.index()]);
-        let due: f64 = arrivals[arrivals.len().saturating_sub(open.len())..].iter().sum();
-        let left = *open.last()?;
+        let backlog = self.backlog(&self.evidence.jobs[account.index()]);
+        let due: f64 = backlog.arrivals_while_open().iter().sum();
+        let left = *backlog.open.last()?;
         let is_material = left >= FEWEST_LEFT_OPEN && left > LEFT_OPEN * due;
         (is_material && !self.is_target_lost()).then(|| (left / due).min(1.0))
     }
@@ -242,13 +258,7 @@ impl<'a> CheckInput<'a> {
     /// short.
     pub(crate) fn trend(&self, account: AccountId) -> Option<Trend> {
         let evidence = self.evidence.jobs.get(account.index())?;
-        let job = self.evidence.plan.account(account).job();
-        let Backlog { open, arrivals, .. } = self.backlog(evidence);
-        match (job.has_arrivals(), has_varying_rate(job) || is_replay(job)) {
-            (false, _) => None,
-            (true, false) => trend(&open),
-            (true, true) => trend_of_varying(&open, &arrivals),
-        }
+        self.backlog(evidence).trend(self.evidence.plan.account(account).job())
     }
 
     /// Returns the requests per second that the schedule of a job offers, as the mean over the

@@ -13,6 +13,7 @@ use super::input::CheckInput;
 use crate::backlog::Arrivals;
 use crate::check::{Check, CheckKind, Status, Unit};
 use crate::finding::{Finding, Irregularity, JobObstacle, RateDifference, Seconds, Sending};
+use crate::moments::{index_of_dispersion, mean};
 
 /// Relative difference of the rate beyond which a run is SUSPECT.
 const RATE_SUSPECT: f64 = 0.01;
@@ -335,10 +336,9 @@ struct Dispersion {
 }
 
 impl Dispersion {
-    /// Returns the index of dispersion of counts per step (Cox and Lewis, The Statistical Analysis
-    /// of Series of Events, section 6.3). Multiplied by its degrees of freedom, it has the
-    /// distribution of χ², whose cube root is nearly normal (Wilson and Hilferty). A shorter last
-    /// step is left out. Returns `None` with too few steps or arrivals.
+    /// Returns the index of dispersion of counts per step. Multiplied by its degrees of freedom, it
+    /// has the distribution of χ², whose cube root is nearly normal (Wilson and Hilferty). A
+    /// shorter last step is left out. Returns `None` with too few steps or arrivals.
     fn of(counts: &[f64], lengths: &[Nanos]) -> Option<Dispersion> {
         let usual = *lengths.first()?;
         let whole = lengths.iter().take_while(|length| **length == usual).count();
@@ -346,15 +346,11 @@ impl Dispersion {
         if counts.len() < FEWEST_SECONDS {
             return None;
         }
-        let n = counts.len() as f64;
-        let mean = counts.iter().sum::<f64>() / n;
-        if mean < FEWEST_PER_STEP {
+        if mean(counts) < FEWEST_PER_STEP {
             return None;
         }
-        let squares: f64 = counts.iter().map(|count| (count - mean).powi(2)).sum();
-        let freedom = n - 1.0;
-        let index = squares / mean / freedom;
-        let spread = 2.0 / (9.0 * freedom);
+        let index = index_of_dispersion(counts);
+        let spread = 2.0 / (9.0 * (counts.len() as f64 - 1.0));
         Some(Dispersion { index, z: (index.cbrt() - (1.0 - spread)) / spread.sqrt() })
     }
 }

@@ -15,6 +15,7 @@ use crate::change::{LevelChange, level_change_at};
 use crate::check::{Check, CheckKind, Status, Unit};
 use crate::distribution::Distribution;
 use crate::finding::{Finding, JobObstacle, MedianChange, WarmUp};
+use crate::moments::mean;
 use crate::warmup::{SteadyStart, WarmupEnd, has_varying_rate, runs_throughout};
 
 /// Relative change over the window below which a drift is too small to matter.
@@ -53,8 +54,7 @@ impl<'a> CheckInput<'a> {
         self.change((CheckKind::Drift, Finding::Drift), DRIFT_MATTERS, |account, medians, _| {
             let name = self.evidence.plan.account(account).name();
             let trend = trend(medians)?;
-            let mean = medians.iter().sum::<f64>() / medians.len() as f64;
-            let by = trend.growth / mean;
+            let by = trend.growth / mean(medians);
             Some(Change { name, by, is_chance: trend.t.abs() <= trend.limit, at_s: None })
         })
     }

@@ -11,6 +11,7 @@ use workload::question::Scale;
 
 use super::change::{ChangeInterval, Incomparable, median, to_change, to_scale};
 use super::standard_error::{StandardError, scatter};
+use crate::moments::mean;
 
 /// The estimated change between two groups of runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,10 +74,6 @@ impl Unpaired {
     pub fn hodges_lehmann(&self) -> f64 {
         to_change(median(self.differences.clone()), self.scale)
     }
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// Returns the standard error of the mean of at least two values; `None` without scatter.

@@ -227,7 +227,7 @@ impl<D: Driver> Client<D> {
         let outcome = match unconnected {
             Some(outcome) => outcome,
             // The request is sent until it is answered, its retries are used up or its time is
-            // over. In a future of its own, this loop would cost each request 40 instructions.
+            // over. In a future of its own, this loop would cost each request 60 instructions.
             None => loop {
                 let attempt = self.attempt(request.number(), progress.start()).await;
                 if let Some(outcome) = self.conclude(attempt, &mut progress) {
