@@ -22,8 +22,8 @@ pub enum RunEvent<'a> {
     ServerStatistics(&'a Result<Vec<Count>, String>),
     /// A statement of `[setup]` is about to run.
     Setup {
-        /// The number of statements that have already run. Statements that create indexes after the
-        /// loads run last.
+        /// The number of statements that have already run. Statements that create indexes on a
+        /// table with `indexes = after` run last, after the loads.
         done: usize,
         /// The number of all statements.
         of: usize,

@@ -8,7 +8,7 @@ use std::fmt;
 
 use rustix::process::{Resource, getrlimit};
 
-/// Address space of a thread's stack, in bytes.
+/// Address space counted for a thread's stack, in bytes. Rust's threads have 2 MiB by default.
 const STACK_BYTES: u64 = 8 << 20;
 
 /// Address space that the C library's allocator reserves for a thread, in bytes.

@@ -41,7 +41,8 @@ fn write_case(out: &mut String, case: &TestCase) {
     };
 }
 
-/// Escapes a text for XML. Control characters, which XML 1.0 cannot hold, are replaced.
+/// Escapes a text for XML. Characters that XML 1.0 cannot hold, and all others that [`printable`]
+/// replaces, are replaced.
 fn escaped(text: &str) -> String {
     let text = printable(text);
     let mut out = String::with_capacity(text.len() + 16);

@@ -120,7 +120,7 @@ pub(crate) fn psql() -> Result<PathBuf, Problem> {
     SUITE.find(Program { name: "psql", source: Source::Package("postgresql-client") })
 }
 
-/// Returns the command that starts the client program as the owner of the cluster.
+/// Returns the command that starts the client program and logs in as the superuser of the cluster.
 pub(crate) fn client(instance: &Instance, database: &str) -> Result<Command, Problem> {
     let mut command = clean_command(&psql()?);
     command.args(["-X", "-q", "-A", "-t", "-F", "\t", "-P", "null=NULL", "-v", "ON_ERROR_STOP=1"]);

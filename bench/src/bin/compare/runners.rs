@@ -24,7 +24,7 @@ pub(crate) enum Length {
     /// Enough queries to measure the speed of a load generator that takes a number of queries.
     Trial,
     /// A number of seconds. A load generator that takes a number of queries executes `seconds`
-    /// times `queries_per_s`.
+    /// × `queries_per_s` queries.
     Long { seconds: u32, queries_per_s: f64 },
 }
 

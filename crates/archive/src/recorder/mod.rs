@@ -205,7 +205,7 @@ impl RecordFacts {
         self.note(ExternalFact::Readings(at, readings));
     }
 
-    /// Records observations during the filling of a table, at a time since the filling began.
+    /// Records observations made while a table is filled; `at` is the time since the filling began.
     pub fn load_readings(&self, table: &str, at: Nanos, readings: Vec<Reading>) {
         self.note(ExternalFact::LoadReadings { table: table.to_owned(), at, readings });
     }

@@ -225,7 +225,7 @@ fn rounds(rounds: impl Iterator<Item = u32>) -> String {
     }
 }
 
-/// Returns caveats about the differences of the arms: settings that were not read back, TLS that
+/// Returns caveats about the differences of the arms: differences that were not read back, TLS that
 /// does not reach the server, and different targets that lead to the same database of one server.
 pub(super) fn effects(arms: &[ArmView]) -> Vec<String> {
     let of_arm = |ArmView { name, effect, .. }: &ArmView| {

@@ -170,8 +170,8 @@ pub(super) fn comparison_table<'v>(
     table
 }
 
-/// Returns the declared metrics of the arms at each point: the value of the varied key, and the
-/// cells that follow it.
+/// Returns a row for each declared metric of each arm at each point: the value of the varied key,
+/// and the cells that follow it.
 pub(super) fn comparison_rows<'v>(
     view: &'v ExperimentView,
     sweep: &'v SweepView,

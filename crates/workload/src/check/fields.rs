@@ -69,7 +69,7 @@ pub(super) struct SectionLines<'f, 't> {
     pub(super) owner: SectionKind,
     /// The dialect of the section's target.
     pub(super) dialect: Dialect,
-    /// The place of the section in messages: `in job [read]`.
+    /// The words by which messages locate the section: `in job [read]`.
     pub(super) location_text: &'t str,
 }
 

@@ -120,7 +120,7 @@ struct CheckedArm {
     arm: Arm,
     /// Position of the arm's header, or of its point.
     span: Span,
-    /// Diagnostics of the workload file with the differences of the arm.
+    /// Diagnostics of the workload file after the arm's differences were applied to it.
     found: Vec<Diagnostic>,
 }
 

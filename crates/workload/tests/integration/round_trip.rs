@@ -213,7 +213,7 @@ fn job() -> impl Strategy<Value = String> {
     prop_oneof![3 => asking, 1 => running_job()]
 }
 
-/// Texts of a command without an expression; some of them look special.
+/// Pieces of a command that contain no expression; some of them look special.
 const COMMAND: &[&str] =
     &[" -x ", "$${HOME}", "'it is; $${x}'", "\"a b\"", "|cat", "; x", "\\\\x", "é\t"];
 

@@ -269,7 +269,7 @@ fn column(name: &[u8]) -> Column<'_> {
     }
 }
 
-/// Encodes messages of a server given by their letters, with typical contents if they have any. `E`
+/// Encodes a server's messages, each given by its letter, with typical contents if it has any. `E`
 /// is an error, `e` an error that ends the session.
 fn server(letters: &str) -> Vec<u8> {
     let mut out = Vec::new();

@@ -1,4 +1,4 @@
-//! Tests that each planted fault fails an oracle.
+//! Tests that each planted fault makes the comparison with an oracle fail.
 
 use record::Kind;
 
