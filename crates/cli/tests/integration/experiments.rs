@@ -30,6 +30,21 @@ fn check_prints_an_experiment_that_checks_as_the_same() {
 }
 
 #[test]
+fn check_prints_a_workload_as_written_with_the_options_of_the_command() {
+    let place = place();
+    let arms = "[arm few]\n[arm many]\nset.clients = 8\n";
+    let own = READ.replace("= 2", "= ${clients}") + "[params]\nclients = 2\n";
+    place.write("own.ini", format!("{own}[question]\nask = ?\n{arms}"));
+    let line = ["check", "own.ini", "--url", "sim:mm1?service=3ms", "--set", "clients=5"];
+    let printed = place.assay(&line).expect(0).stdout;
+    for words in ["url = sim:mm1?service=3ms\n", "\nclients = 5\n", "= ${clients}\n"] {
+        assert!(printed.contains(words), "{words}: {printed}");
+    }
+    place.write("again.ini", &printed);
+    assert_eq!(place.assay(&["check", "again.ini"]).expect(0).stdout, printed);
+}
+
+#[test]
 fn workload_lies_below_the_folder_of_the_experiment() {
     let place = place();
     let outside = TestFolder::new();

@@ -37,6 +37,7 @@ mod statement_key;
 mod sweep;
 mod target_options;
 mod vary;
+mod whole_text;
 mod workload_folder;
 
 pub use best::BestRule;

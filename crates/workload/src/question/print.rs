@@ -57,15 +57,6 @@ impl Experiment {
         }
         out
     }
-
-    /// Returns the text of [`to_text`](Self::to_text). If the experiment file contains its
-    /// workload, the plan of the first arm precedes this text.
-    pub fn to_whole_text(&self) -> String {
-        match (&self.workload, self.arms.first()) {
-            (None, Some(arm)) => format!("{}\n{}", arm.plan.to_text(), self.to_text()),
-            _ => self.to_text(),
-        }
-    }
 }
 
 fn key(out: &mut String, name: &str, value: impl Display) {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use base::{Diagnostic, Nanos};
+use base::{Diagnostic, Nanos, Target};
 use workload::question::{
     CapacityQuestion, Experiment, Outline, VariedLoad, experiment_in, is_experiment,
 };
-use workload::{Overrides, Pacing, Schedule, Warmup};
+use workload::{Arrival, Overrides, Pacing, Schedule, Warmup};
 
 use crate::experiments::READ;
 use crate::render;
@@ -21,14 +21,22 @@ vary = rate(read)
 query = select 1
 ";
 
+fn files() -> BTreeMap<String, Vec<u8>> {
+    BTreeMap::from([("read.ini".to_owned(), READ.as_bytes().to_vec())])
+}
+
 fn read(text: &str) -> (Option<Experiment>, Vec<Diagnostic>) {
-    let files = BTreeMap::from([("read.ini".to_owned(), READ.as_bytes().to_vec())]);
-    experiment_in(text, &Overrides::default(), &files)
+    experiment_in(text, &Overrides::default(), &files())
 }
 
 fn experiment(text: &str) -> Experiment {
     let (experiment, found) = read(text);
     experiment.unwrap_or_else(|| panic!("{}", render(text, &found)))
+}
+
+/// Returns the text that `check` prints for an experiment without options.
+fn whole_text(experiment: &Experiment) -> String {
+    experiment.to_whole_text(&Overrides::default(), &files())
 }
 
 fn search(text: &str) -> CapacityQuestion {
@@ -131,9 +139,9 @@ fn printed_search_is_read_as_the_same() {
                    slo = p99(pay) < 30ms\nvary = rate(pay)\nhold = 1h\n";
     for text in [SEARCH, of_file] {
         let found = experiment(text);
-        let whole = found.to_whole_text();
+        let whole = whole_text(&found);
         let again = experiment(&whole);
-        assert_eq!(again.to_whole_text(), whole);
+        assert_eq!(whole_text(&again), whole);
         assert_eq!(again.capacity, found.capacity);
         assert_eq!(Outline::of_text(&found.to_text()), Ok(found.outline()));
     }
@@ -150,6 +158,72 @@ fn workload_in_the_experiment_file_may_be_compared() {
     assert_eq!(Outline::of_text(&found.to_text()), Ok(found.outline()));
 }
 
+/// Checks that the text that `check` prints for an experiment with its own workload gives the same
+/// plans for all arms, and that it begins with a text.
+#[track_caller]
+fn check_whole_text(text: &str, overrides: &Overrides, beginning: &str) {
+    let (experiment, found) = experiment_in(text, overrides, &files());
+    let experiment = experiment.unwrap_or_else(|| panic!("{}", render(text, &found)));
+    let printed = experiment.to_whole_text(overrides, &files());
+    assert!(printed.starts_with(beginning), "{printed}");
+    let (again, found) = read(&printed);
+    let again = again.unwrap_or_else(|| panic!("{printed}\n{}", render(&printed, &found)));
+    let plans = |of: &Experiment| -> Vec<String> {
+        of.arm_points().iter().map(|arm| arm.plan.to_text()).collect()
+    };
+    assert_eq!(plans(&again), plans(&experiment), "{printed}");
+}
+
+/// The plan of the first arm is no workload from which the other arms differ by their own keys
+/// alone, so the workload is printed as it is written.
+#[test]
+fn workload_whose_first_arm_differs_is_printed_as_written() {
+    const READ: &str = "[read]\nquery = select ${uniform(1, rows)}\n";
+    let question = "url = sim:mm1?service=1ms\n[params]\nrows = 10\n[question]\nask = ?\n";
+    let text = |arms: &str| format!("{question}{arms}{READ}");
+    let none = Overrides::default();
+    let as_written = "url = sim:mm1?service=1ms\n\n[params]\nrows = 10\n\n[read]\nquery = select";
+    let planned = "url = sim:mm1?service=1ms\nwarmup = 0s\n";
+    check_whole_text(&text("[arm one]\nconcurrency(read) = 2\n[arm other]\n"), &none, as_written);
+    // An open job with one client would have a queue.
+    let closed = "bet = response.p99(read) -5% .. +5%\n[arm closed]\n[arm open]\nrate(read) = 9\n";
+    check_whole_text(&text(closed), &none, as_written);
+    let clients = "[arm few]\n[arm many]\nset.rows = 1000\n";
+    let of_parameter = text(clients) + "concurrency = ${rows}\n";
+    check_whole_text(&of_parameter, &none, as_written);
+    check_whole_text(&text(clients), &none, as_written);
+    let both = "[arm one]\nconcurrency(read) = 1\n[arm two]\nconcurrency(read) = 2\n";
+    check_whole_text(&text(both), &none, planned);
+    let given = Overrides { target: Target::parse("sim:mm1?service=2ms").ok(), ..none }
+        .with_global("duration", "20s")
+        .with_param("rows", "5");
+    let as_given = "duration = 20s\nurl = sim:mm1?service=2ms\n\n[params]\nrows = 5\n\n[read]\n";
+    check_whole_text(&text(closed), &given, as_given);
+}
+
+#[test]
+fn workload_that_is_printed_as_written_has_no_secret() {
+    let text = "url = postgres://u:${pw}@h/d\n[params]\npw = hush\n[question]\nask = ?\n\
+                [arm one]\nconcurrency(read) = 2\n[arm other]\n[read]\n\
+                query = select ${pw}\n";
+    let printed = whole_text(&experiment(text));
+    assert!(!printed.contains("hush"), "{printed}");
+    assert!(printed.starts_with("url = postgres://u@h/d\n\n[params]\n"), "{printed}");
+}
+
+/// A text has no line that stands for `--arrival`.
+#[test]
+fn workload_that_needs_an_option_of_its_command_says_so() {
+    let text = "url = sim:mm1?service=1ms\n[question]\nask = ?\n\
+                bet = response.p99(read) -5% .. +5%\n[arm closed]\n[arm open]\nrate(read) = 9\n\
+                [read]\nquery = select 1\n";
+    let uniform = Overrides { arrival: Some(Arrival::Uniform), ..Overrides::default() };
+    let (experiment, _) = experiment_in(text, &uniform, &files());
+    let printed = experiment.expect("an experiment").to_whole_text(&uniform, &files());
+    let words = "; This text gives the same experiment only with the options of its command.\nurl";
+    assert!(printed.starts_with(words), "{printed}");
+}
+
 #[test]
 fn mistake_of_a_workload_in_the_experiment_file_is_shown_in_its_line() {
     let (_, found) = read(&SEARCH.replace("query = select 1", "query = select 1\nqeue-limit = 5"));
@@ -161,7 +235,7 @@ fn mistake_of_a_workload_in_the_experiment_file_is_shown_in_its_line() {
 #[test]
 fn password_of_a_workload_in_the_experiment_file_is_not_printed() {
     let found = experiment(&format!("url = mysql://u:hush@h/d\n{SEARCH}"));
-    for text in [found.to_text(), found.to_whole_text()] {
+    for text in [found.to_text(), whole_text(&found)] {
         assert!(!text.contains("hush"), "{text}");
     }
 }

@@ -69,10 +69,10 @@ fn mutated_experiment_files_are_read_or_refused_with_place_and_remedy() {
                 }
                 continue;
             };
-            let printed = experiment.to_whole_text();
+            let printed = experiment.to_whole_text(&Overrides::default(), &files);
             let (again, found) = experiment_in(&printed, &Overrides::default(), &files);
             let again = again.unwrap_or_else(|| panic!("{printed}\n{}", render(&printed, &found)));
-            assert_eq!(again.to_whole_text(), printed);
+            assert_eq!(again.to_whole_text(&Overrides::default(), &files), printed);
             let question = experiment.to_text();
             assert_eq!(Outline::of_text(&question), Ok(experiment.outline()), "{question}");
             accepted += 1;
