@@ -104,5 +104,5 @@ fn records_of_searches_for_saturation_of_any_bytes_are_read_or_refused() {
 fn records_with_any_values_are_read_or_refused() {
     // Each input takes a tenth of a second.
     let some: Vec<Vec<u8>> = seeds::changes().into_iter().step_by(31).collect();
-    run_kept("cells", &some, recorded::cells, 30);
+    run_kept("cells", &some, recorded::cells, 12);
 }

@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn planted_faults_are_detected_and_the_clean_run_is_valid() {
-        for found in sensitivity(4).expect("runs") {
+        for found in sensitivity(2).expect("runs") {
             assert_eq!(found.noticed, found.runs, "{found:?}");
         }
         let valid = simulated(&plan(WORKLOAD).expect("a plan"), SERVER, 1).expect("a run");

@@ -1,5 +1,7 @@
 //! Capacity searches on simulated servers in virtual time.
 
+use std::sync::OnceLock;
+
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
@@ -30,6 +32,19 @@ fn place(text: &str) -> TestFolder {
     let place = TestFolder::new();
     place.write("search.ini", text);
     place
+}
+
+/// Returns a folder with the record `r.assay` of the finished search [`SEARCH`], and its full answer.
+/// The search is made once for all tests that read or change its record.
+fn finished() -> (TestFolder, String) {
+    static FINISHED: OnceLock<(Vec<u8>, String)> = OnceLock::new();
+    let place = place(SEARCH);
+    let (record, answer) = FINISHED.get_or_init(|| {
+        let answer = place.assay(&[&FULL[..], &["--quiet"]].concat()).expect(0).stdout;
+        (std::fs::read(place.at("r.assay")).unwrap(), answer)
+    });
+    place.write("r.assay", record);
+    (place, answer.clone())
 }
 
 /// Runs a search and returns its document.
@@ -75,8 +90,7 @@ fn capacity_of_an_exponential_server_is_confirmed() {
 /// the search method did not record its version.
 #[test]
 fn search_of_another_version_is_distinguished_from_a_damaged_one() {
-    let place = place(SEARCH);
-    place.assay(&[&RUN[..], &["--quiet"]].concat()).expect(0);
+    let (place, _) = finished();
     change(&place, "update run set point = '101' where run = 2");
     place.assay(&["report", "r.assay"]).refuses(&["damaged: run 2 is not a trial of its search"]);
     change(&place, "delete from experiment where key = 'search-method'");
@@ -98,8 +112,7 @@ const OTHER_METHOD: &str = "update experiment set value = '3' where key = 'searc
 
 #[test]
 fn search_of_another_version_shows_its_stored_answer() {
-    let place = place(SEARCH);
-    let computed = place.assay(&[&FULL[..], &["--quiet"]].concat()).expect(0).stdout;
+    let (place, computed) = finished();
     let document = place.assay(&["report", "r.assay", "--json"]).expect(0).json();
     assert_eq!(document["capacity"]["stored_method"], Value::Null);
     change(&place, OTHER_METHOD);
@@ -128,8 +141,7 @@ fn search_of_another_version_shows_its_stored_answer() {
 
 #[test]
 fn stored_answer_does_not_let_another_version_continue_its_search() {
-    let place = place(SEARCH);
-    place.assay(&[&RUN[..], &["--quiet"]].concat()).expect(0);
+    let (place, _) = finished();
     change(&place, OTHER_METHOD);
     let resume = ["run", "search.ini", "--virtual", "--resume", "r.assay"];
     place.assay(&resume).refuses(&["is complete"]);
@@ -139,8 +151,7 @@ fn stored_answer_does_not_let_another_version_continue_its_search() {
 
 #[test]
 fn damaged_stored_answer_is_named() {
-    let place = place(SEARCH);
-    place.assay(&[&RUN[..], &["--quiet"]].concat()).expect(0);
+    let (place, _) = finished();
     let refuses = |statement: &str, words: &str| {
         change(&place, statement);
         let words = format!("damaged: the stored answer of its search {words}");
@@ -607,8 +618,8 @@ fn overload_that_sustains_itself_is_named_and_fewer_connections_end_it() {
 
 #[test]
 fn killed_search_is_resumed_to_the_same_answer() {
-    let place = place(SEARCH);
-    let expected = without_notes(&place.assay(&FULL).expect(0).stdout);
+    let (place, answer) = finished();
+    let expected = without_notes(&answer);
     let cut = ["run", "search.ini", "--virtual", "--out", "cut.assay"];
     let mut running = place.start_in_lockstep(&cut);
     running.wait_for_line("trial 6:");
@@ -630,9 +641,8 @@ fn killed_search_is_resumed_to_the_same_answer() {
 
 #[test]
 fn interrupted_search_is_resumed() {
-    let place = place(SEARCH);
-    let expected = place.assay(&[&FULL[..], &["--quiet"]].concat()).expect(0).stdout;
-    let expected = without_notes(&expected);
+    let (place, answer) = finished();
+    let expected = without_notes(&answer);
     let cut = ["run", "search.ini", "--virtual", "--out", "cut.assay"];
     let mut running = place.start_in_lockstep(&cut);
     running.wait_for_line("trial 4:");
@@ -647,8 +657,7 @@ fn interrupted_search_is_resumed() {
 
 #[test]
 fn search_is_repeated_from_its_record() {
-    let place = place(SEARCH);
-    place.assay(&[&RUN[..], &["--quiet"]].concat()).expect(0);
+    let (place, _) = finished();
     std::fs::remove_file(place.at("search.ini")).unwrap();
     let line = ["repeat", "r.assay", "--seed", "2", "--out", "again.assay", "--quiet"];
     let ran = place.assay(&line).expect(0);
@@ -661,8 +670,7 @@ fn search_is_repeated_from_its_record() {
 
 #[test]
 fn searches_are_not_compared_as_arms() {
-    let place = place(SEARCH);
-    place.assay(&[&RUN[..], &["--quiet"]].concat()).expect(0);
+    let (place, _) = finished();
     let ran = place.assay(&["compare", "r.assay", "r.assay"]).expect(2);
     assert!(ran.stderr.contains("is the record of a capacity search"), "{}", ran.stderr);
 }

@@ -24,8 +24,8 @@ mod tests {
     use super::errors::{Expectation, is_stationary};
     use super::*;
 
-    /// Number of searches on each system; `trust capacity` runs four times as many.
-    const SEARCHES: u32 = 10;
+    /// Number of searches on each system; `trust capacity` runs eight times as many.
+    const SEARCHES: u32 = 5;
 
     #[track_caller]
     fn check(name: &str) {

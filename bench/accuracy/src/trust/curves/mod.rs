@@ -95,7 +95,7 @@ mod tests {
 
     /// Numbers for this test. `trust curves` takes longer: it runs 200 fits, and 100 sweeps of each
     /// kind.
-    const COUNTS: CurveCounts = CurveCounts { fits: 25, sweeps: 20, p99_sweeps: 8, histories: 200 };
+    const COUNTS: CurveCounts = CurveCounts { fits: 15, sweeps: 12, p99_sweeps: 5, histories: 200 };
 
     #[test]
     fn curves_and_histories_err_at_their_rates_and_mistakes_turn_them_red() {
