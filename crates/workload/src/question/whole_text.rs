@@ -6,17 +6,24 @@ use base::Target;
 
 use super::check::experiment_in;
 use super::draft::own_workload;
-use super::experiment::{Arm, Experiment};
+use super::experiment::Experiment;
 use crate::check::{Override, Overrides};
 use crate::folder::Folder;
-use crate::read::{Entry, Section, parse};
+use crate::plan::Plan;
+use crate::read::{Entry, parse};
 
 /// The key whose value may hold a password.
 const URL: &str = "url";
 
-/// The first line of a text that lacks an option of the command.
-const INCOMPLETE: &str =
-    "; This text gives the same experiment only with the options of its command.\n";
+/// Beginnings of URLs that cannot hold a password.
+const WITHOUT_PASSWORD: [&str; 3] = ["sqlite:", "sim:", "testbed:"];
+
+/// The first line of a text that lacks something.
+const INCOMPLETE: &str = "; Checking this text gives another experiment, because it lacks a \
+                          secret, `--arrival`, or a parameter in a URL.\n";
+
+/// A key and its value.
+type Line = (String, String);
 
 impl Experiment {
     /// Returns the text of [`to_text`](Self::to_text). If the experiment file contains its
@@ -24,8 +31,10 @@ impl Experiment {
     ///
     /// The workload is the plan of the first arm, with its defaults, if checking the whole text
     /// then gives the same plan for every arm. It does not if another arm needs a default, or a
-    /// parameter, that the first arm replaced by a value. In this case the workload is that of the
-    /// file, with `overrides`. They are those of the check of the experiment, as is `folder`.
+    /// parameter, that the first arm replaced by a value. In this case the workload has the lines
+    /// of the file, with `overrides`. They are those of the check of the experiment, as is
+    /// `folder`. Passwords of URLs are left out, and secret parameters are hidden. If the text
+    /// therefore does not give this experiment, a comment at its beginning says so.
     pub fn to_whole_text(&self, overrides: &Overrides, folder: &dyn Folder) -> String {
         let Some(first) = self.arms.first().filter(|_| self.workload.is_none()) else {
             return self.to_text();
@@ -34,7 +43,7 @@ impl Experiment {
         if self.is_given_by(&planned, folder) {
             return planned;
         }
-        let written = self.own_workload_text(overrides) + &self.to_text();
+        let written = self.own_workload_text(&first.plan, overrides) + &self.to_text();
         let missing = if self.is_given_by(&written, folder) { "" } else { INCOMPLETE };
         format!("{missing}{written}")
     }
@@ -44,56 +53,93 @@ impl Experiment {
         let (Some(again), _) = experiment_in(text, &Overrides::default(), folder) else {
             return false;
         };
-        let plans = |of: &Experiment| -> Vec<String> {
-            of.arm_points().iter().map(|arm: &Arm| arm.plan.to_text()).collect()
-        };
-        again.to_text() == self.to_text() && plans(&again) == plans(self)
+        fn plans(of: &Experiment) -> impl Iterator<Item = String> {
+            of.arm_points().iter().map(|arm| arm.plan.to_text())
+        }
+        again.to_text() == self.to_text() && plans(&again).eq(plans(self))
     }
 
-    /// Returns the workload inside the experiment file as it is written there, with overrides.
-    /// Passwords of URLs are left out, and secret parameters are hidden.
-    fn own_workload_text(&self, overrides: &Overrides) -> String {
+    /// Returns the lines of the workload inside the experiment file, with overrides. `plan` is the
+    /// plan of an arm.
+    fn own_workload_text(&self, plan: &Plan, overrides: &Overrides) -> String {
         let (file, _) = parse(&self.source);
         let file = own_workload(&file);
-        let overrides = match &overrides.target {
-            Some(target) => overrides.clone().with_global(URL, target),
-            None => overrides.clone(),
-        };
         let mut out = String::new();
-        print_entries(Overrides::GLOBAL, &file.globals, &overrides, &mut out);
-        let mut names = vec![Overrides::GLOBAL];
-        for Section { name, entries, .. } in &file.sections {
-            let _ = writeln!(out, "\n[{name}]");
-            print_entries(name, entries, &overrides, &mut out);
-            names.push(name);
-        }
-        // Parameters that only the command line sets.
-        if overrides.keys.iter().any(Override::is_param) && !names.contains(&Overrides::PARAMS) {
-            let _ = writeln!(out, "\n[{}]", Overrides::PARAMS);
-            print_entries(Overrides::PARAMS, &[], &overrides, &mut out);
+        let given = replaced(Overrides::GLOBAL, &file.globals, plan, overrides);
+        print_lines(&file.globals, &given, &mut out);
+        for section in &file.sections {
+            let _ = writeln!(out, "\n[{}]", section.name);
+            let given = replaced(&section.name, &section.entries, plan, overrides);
+            print_lines(&section.entries, &given, &mut out);
         }
         out.push('\n');
-        self.secrets().hide(&out)
+        out
     }
 }
 
-/// Prints the lines of a section that are not overridden, then the overrides of the section.
-fn print_entries(section: &str, entries: &[Entry<'_>], overrides: &Overrides, out: &mut String) {
-    let of_section: Vec<&Override> =
-        overrides.keys.iter().filter(|one| one.section == section).collect();
+/// Returns the lines that take the place of lines of a section: overrides, URLs without their
+/// passwords, and secret parameters without their values.
+fn replaced(section: &str, entries: &[Entry<'_>], plan: &Plan, overrides: &Overrides) -> Vec<Line> {
+    if section == Overrides::PARAMS {
+        let is_given = |name: &str| overrides.params().any(|one| one.key == name);
+        let shown = plan.params.iter().filter(|it| is_given(&it.name) || plan.is_secret(&it.name));
+        return shown.map(|it| (it.name.clone(), it.value.clone())).collect();
+    }
+    let mut lines: Vec<Line> = Vec::new();
+    let of_section = overrides.keys.iter().filter(|one| one.section == section);
+    for Override { key, value, .. } in of_section {
+        // The last value of a key wins.
+        lines.retain(|(earlier, _)| earlier != key);
+        lines.push((key.clone(), value.clone()));
+    }
+    let is_global = section == Overrides::GLOBAL;
+    let named = plan.targets.iter().find(|it| is_section_of_target(section, &it.name));
+    let resolved = if is_global { plan.target.as_ref() } else { named.map(|named| &named.target) };
+    let written = entries.iter().find(|entry| entry.key().text() == URL);
+    let url = match (&overrides.target, written, resolved) {
+        (Some(target), _, _) if is_global => Some(target.to_string()),
+        (_, Some(url), Some(resolved)) => Some(without_password(url.value().text(), resolved)),
+        _ => None,
+    };
+    lines.extend(url.map(|url| (URL.to_owned(), url)));
+    lines
+}
+
+/// Returns true if a section is `[target NAME]`.
+fn is_section_of_target(section: &str, name: &str) -> bool {
+    section.strip_prefix("target").is_some_and(|rest| rest.trim() == name)
+}
+
+/// Returns a URL of the file without its password. A parameter may be a part of a password, or hide
+/// its beginning, so a URL with parameters is replaced by the one that they result in, unless its
+/// scheme has no passwords.
+fn without_password(written: &str, resolved: &Target) -> String {
+    if !written.contains("${") {
+        return Target::parse(written).unwrap_or_else(|_| resolved.clone()).to_string();
+    }
+    match WITHOUT_PASSWORD.iter().any(|scheme| written.starts_with(scheme)) {
+        true => written.to_owned(),
+        false => resolved.to_string(),
+    }
+}
+
+/// Prints the lines of a section, with `replaced` lines at their places, and those of them that
+/// have no place at the end.
+fn print_lines(entries: &[Entry<'_>], replaced: &[Line], out: &mut String) {
+    let mut pending: Vec<Option<&Line>> = replaced.iter().map(Some).collect();
     for entry in entries {
-        if !of_section.iter().any(|one| one.key == entry.key().text()) {
-            let (key, value) = (entry.key().text(), entry.value().text());
-            match Target::parse(value) {
-                Ok(target) if key == URL => _ = writeln!(out, "{key} = {target}"),
-                Ok(_) | Err(_) => _ = writeln!(out, "{key} = {value}"),
+        let key = entry.key().text();
+        match replaced.iter().position(|(name, _)| name == key) {
+            // The first of several lines of a key is replaced, and the others are left out.
+            Some(place) => {
+                if let Some((key, value)) = pending[place].take() {
+                    let _ = writeln!(out, "{key} = {value}");
+                }
             }
+            None => _ = writeln!(out, "{key} = {}", entry.value().text()),
         }
     }
-    for (place, one) in of_section.iter().enumerate() {
-        // The last value of a key wins.
-        if !of_section[place + 1..].iter().any(|later| later.key == one.key) {
-            let _ = writeln!(out, "{} = {}", one.key, one.value);
-        }
+    for (key, value) in pending.into_iter().flatten() {
+        let _ = writeln!(out, "{key} = {value}");
     }
 }

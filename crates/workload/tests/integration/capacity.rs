@@ -197,30 +197,85 @@ fn workload_whose_first_arm_differs_is_printed_as_written() {
     let given = Overrides { target: Target::parse("sim:mm1?service=2ms").ok(), ..none }
         .with_global("duration", "20s")
         .with_param("rows", "5");
-    let as_given = "duration = 20s\nurl = sim:mm1?service=2ms\n\n[params]\nrows = 5\n\n[read]\n";
+    let as_given = "url = sim:mm1?service=2ms\nduration = 20s\n\n[params]\nrows = 5\n\n[read]\n";
     check_whole_text(&text(closed), &given, as_given);
 }
 
-#[test]
-fn workload_that_is_printed_as_written_has_no_secret() {
-    let text = "url = postgres://u:${pw}@h/d\n[params]\npw = hush\n[question]\nask = ?\n\
-                [arm one]\nconcurrency(read) = 2\n[arm other]\n[read]\n\
-                query = select ${pw}\n";
-    let printed = whole_text(&experiment(text));
-    assert!(!printed.contains("hush"), "{printed}");
-    assert!(printed.starts_with("url = postgres://u@h/d\n\n[params]\n"), "{printed}");
+/// The lines of a workload whose arms differ in a parameter, so it is printed as written.
+fn as_written(url: &str, params: &str, job: &str) -> String {
+    format!(
+        "{url}\n[params]\nrows = 10\n{params}[question]\nask = ?\n[arm few]\n[arm many]\n\
+         set.rows = 1000\n[read]\nquery = select ${{rows}}{job}\n"
+    )
 }
 
-/// A text has no line that stands for `--arrival`.
 #[test]
-fn workload_that_needs_an_option_of_its_command_says_so() {
+fn password_of_a_workload_that_is_printed_as_written_is_left_out() {
+    const PARAMS: &str = "port = 7\nhost = h\nscheme = postgres\ncolon = ':'\n";
+    for (url, printed) in [
+        ("url = postgres://ann:hunter2pw@h/d", "postgres://ann@h/d"),
+        ("url = postgres://ann:hunter2pw@h:${port}/d", "postgres://ann@h:7/d"),
+        ("url = postgres://ann:hunter2pw@${host}:${port}/d", "postgres://ann@h:7/d"),
+        ("url = ${scheme}://ann:hunter2pw@h/d", "postgres://ann@h/d"),
+        ("url = postgres://ann:hunter2pw${4/2}@h/d", "postgres://ann@h/d"),
+        ("url = postgres://ann${colon}hunter2pw@h/d", "postgres://ann@h/d"),
+        (
+            "url = sim:mm1\n[target  other]\nurl = mysql://ann:hunter2pw@h:${port}/d",
+            "mysql://ann@h:7/d",
+        ),
+    ] {
+        let text = as_written(url, PARAMS, "");
+        let shown = whole_text(&experiment(&text));
+        assert!(!shown.contains("hunter2pw"), "{shown}");
+        assert!(shown.contains(&format!("url = {printed}\n")), "{shown}");
+        assert!(!shown.starts_with(';'), "{shown}");
+    }
+}
+
+/// A secret is hidden where it is written, and not wherever its letters occur.
+#[test]
+fn secret_of_a_workload_that_is_printed_as_written_is_hidden_in_its_place() {
+    for secret in ["hush", "read", "select", "rows", "10"] {
+        let params = format!("pw = {secret}\n");
+        let shown =
+            whole_text(&experiment(&as_written("url = postgres://u:${pw}@h/d", &params, "")));
+        let expected = "url = postgres://u@h/d\n\n[params]\nrows = 10\npw = (secret)\n\n[read]\n\
+                        query = select ${rows}\n\n[question]\n";
+        assert!(shown.starts_with(expected), "{shown}");
+    }
+}
+
+#[test]
+fn parameters_of_urls_are_kept_in_a_workload_that_is_printed_as_written() {
+    let none = Overrides::default();
+    for url in ["url = sqlite:${rows}.db", "url = sim:mm1?service=${rows * 2}ms"] {
+        check_whole_text(&as_written(url, "", ""), &none, url);
+    }
+    // A parameter may be called `url`, and its value is no URL.
+    let text = as_written("url = sim:mm1", "url = sqlite:a b.db\n", ", ${url}");
+    check_whole_text(&text, &none, "url = sim:mm1\n\n[params]\nrows = 10\nurl = sqlite:a b.db\n");
+}
+
+#[test]
+fn parameters_of_the_command_line_are_written_as_in_a_file() {
+    for value in ["a ;b", "; x", "a\\", "b=a\\", "a\n[w]\nquery = drop table x", "'it'"] {
+        let given = Overrides::default().with_param("text", value).with_param("rows", 7);
+        let text = as_written("url = sim:mm1", "text = x\nother = 3\n", ", ${text}");
+        check_whole_text(&text, &given, "url = sim:mm1\n\n[params]\nrows = 7\ntext = ");
+    }
+}
+
+/// A text has no line that stands for `--arrival`, nor one for a secret.
+#[test]
+fn text_that_gives_another_experiment_says_so() {
     let text = "url = sim:mm1?service=1ms\n[question]\nask = ?\n\
                 bet = response.p99(read) -5% .. +5%\n[arm closed]\n[arm open]\nrate(read) = 9\n\
                 [read]\nquery = select 1\n";
     let uniform = Overrides { arrival: Some(Arrival::Uniform), ..Overrides::default() };
     let (experiment, _) = experiment_in(text, &uniform, &files());
     let printed = experiment.expect("an experiment").to_whole_text(&uniform, &files());
-    let words = "; This text gives the same experiment only with the options of its command.\nurl";
+    let words = "; Checking this text gives another experiment, because it lacks a secret, \
+                 `--arrival`, or a parameter in a URL.\nurl";
     assert!(printed.starts_with(words), "{printed}");
 }
 
