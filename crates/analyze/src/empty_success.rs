@@ -112,8 +112,8 @@ fn asks_for_rows(statement: &Statement) -> bool {
     ROW_STATEMENTS.contains(&first) && !gives_away
 }
 
-/// Returns true if the words of a query store its rows by `into`; `with … insert into` changes rows
-/// of a table.
+/// Returns true if the words of a query store its rows by `into`. The `into` of
+/// `with … insert into` does not count, because it names the table whose rows change.
 fn stores_rows<'w>(words: impl Iterator<Item = &'w str>) -> bool {
     let (mut earlier, mut before) = ("", "");
     for word in words.filter(|word| !word.is_empty()) {

@@ -317,8 +317,8 @@ fn leading_part(name: &[u8]) -> &[u8] {
     &name[..digits.max(1).min(name.len())]
 }
 
-/// Returns a form of digits that sorts by their number. The number may be too large for any integer
-/// type.
+/// Returns a sort key for digits that orders them by numeric value. The value may be too large for
+/// any integer type.
 fn number(digits: &[u8]) -> (usize, &[u8]) {
     let zeros = digits.iter().take_while(|digit| **digit == b'0').count();
     (digits.len() - zeros, &digits[zeros..])

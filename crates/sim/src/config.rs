@@ -237,7 +237,7 @@ fn check_names(kind: &str, options: &[(String, String)]) -> Result<(), ConfigErr
 }
 
 impl Config {
-    /// Creates the configuration of a server without faults, limits and variation.
+    /// Creates the configuration of a server without faults, limits or variation.
     pub fn new(service: Service, servers: Option<u32>) -> Config {
         Config {
             service,

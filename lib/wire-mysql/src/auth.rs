@@ -86,8 +86,8 @@ pub fn native_answer(password: Password<'_>, nonce: &Nonce) -> Vec<u8> {
     scramble_native(nonce, password.0).map(|answer| answer.to_vec()).unwrap_or_default()
 }
 
-/// Returns the correct response of the fast path of `caching_sha2_password`, with which a server
-/// compares the client's response.
+/// Returns the correct response of the fast path of `caching_sha2_password`. A server compares the
+/// client's response with it.
 pub fn sha2_answer(password: Password<'_>, nonce: &Nonce) -> Vec<u8> {
     scramble_sha256(nonce, password.0).map(|answer| answer.to_vec()).unwrap_or_default()
 }

@@ -230,7 +230,7 @@ fn distance(order: &CapacityOrder, position: usize, measures: &[Measure]) -> Opt
     let (beyond, ratio) = match condition.slo.side {
         Side::Below => (value - bound, value / bound),
         Side::Above if is_limiting(order, position) => (bound - value, bound / value),
-        // A lower bound that a larger load may reach is judged at the end of the search.
+        // A lower bound that may hold at a larger load is judged at the end of the search.
         Side::Above => return Some(Distance { errors: f64::NEG_INFINITY, ratio: bound / value }),
     };
     let error = squares.sqrt() / number;

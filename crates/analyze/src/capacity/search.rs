@@ -986,8 +986,8 @@ mod tests {
         assert_eq!((capacity.estimate, capacity.interval, capacity.isotonic), (None, None, None));
     }
 
-    /// A value fails in the confirmation although the search saw larger ones pass, as if another
-    /// program had run in between.
+    /// A value fails in the confirmation although larger ones passed in the search, as if another
+    /// program had run in the meantime.
     #[test]
     fn confirmation_that_contradicts_the_search_is_an_inversion() {
         let capacity = found(|request| match request.phase {

@@ -125,8 +125,8 @@ impl<'a> CheckInput<'a> {
     /// overloaded job that were still in flight when the drain ended belong to the backlog of the
     /// job and are not errors; the drain is the time that a run grants to open requests after its
     /// schedule. The same applies to requests that were in flight when the user interrupted the
-    /// run. If more requests were in flight than completed, the job had already stalled, and they
-    /// are errors.
+    /// run, unless there were more of them than completed requests: the job had then already
+    /// stalled.
     pub(crate) fn unexpected(&self, account: AccountId) -> u64 {
         let drained = self.evidence.accepted_errors(account, |_, code| code == Code::DRAIN);
         // Excused requests are no failures, so they must not be subtracted again.

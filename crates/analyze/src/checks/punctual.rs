@@ -24,8 +24,8 @@ const SHARE: f64 = 0.10;
 /// long p99.
 const ALLOWED_BESIDE_MEDIAN: Nanos = Nanos::from_micros(250);
 
-/// Multiple of the limit beyond which the result is INVALID: the send lag makes up half of the
-/// response time.
+/// Multiple of the limit beyond which the result is INVALID. If the limit is [`SHARE`] of the
+/// response time, the send lag then makes up more than half of it.
 const INVALID_RATIO: f64 = 5.0;
 
 /// Send lag of the requests of a job.

@@ -29,8 +29,7 @@ const DURATION: &str = "duration";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeriesKey {
     /// URLs of the main target and of the named targets, without passwords. The options of a
-    /// simulated server are left out, because they are settings of the server, which do not belong
-    /// to the key.
+    /// simulated server are left out, because settings of a server do not belong to the key.
     pub servers: Vec<String>,
     /// Lines of the plan, contents of its files and options of the load generator: names and
     /// values.

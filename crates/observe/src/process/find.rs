@@ -195,9 +195,9 @@ pub(crate) fn is_same_path(a: &Path, b: &Path) -> bool {
     a == b || (a.file_name() == b.file_name() && real(a).is_some() && real(a) == real(b))
 }
 
-/// Finds the processes that hold these sockets. Processes with the name of a database are searched
-/// first, in the order of their ids, which is mostly the order in which they started. Other
-/// processes are searched only if the holder of a socket has not been found.
+/// Finds the processes that hold these sockets. Processes with the name of a database program are
+/// searched first, in the order of their ids, which is mostly the order in which they started.
+/// Other processes are searched only if the holder of a socket has not been found.
 fn find_socket_holders(files: &mut Files<'_>, listeners: &[Listener]) -> Vec<u32> {
     let mut wanted: BTreeSet<String> =
         listeners.iter().map(|listener| format!("socket:[{}]", listener.inode)).collect();

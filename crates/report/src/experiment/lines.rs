@@ -159,7 +159,8 @@ pub(super) fn differences(arm: &ArmView) -> String {
     }
 }
 
-/// Returns the numbers of runs of an arm, with the objecting checks.
+/// Returns how many runs an arm has, how many of them are INVALID or SUSPECT, with the checks that
+/// object, and how many were repeated.
 pub(super) fn counts(arm: &ArmView) -> String {
     let validity = &arm.validity;
     let mut text = count(validity.runs.into(), "run");

@@ -38,7 +38,7 @@ pub struct SaturationStepView {
     pub attempt: u32,
     /// The value of the load.
     pub value: f64,
-    /// The state of the run: counts, repeated or abandoned.
+    /// The state of the run: `counts`, `repeated` or `abandoned`.
     pub state: &'static str,
     /// Completed requests per second of the job whose load varies, if measured.
     pub completed_per_s: Option<f64>,

@@ -204,7 +204,7 @@ pub struct RunView {
     pub phase: RunPhase,
     /// Number of earlier attempts at its round.
     pub attempt: u32,
-    /// State of the run: counts, repeated or abandoned.
+    /// State of the run: `counts`, `repeated` or `abandoned`.
     pub state: &'static str,
     /// Its seed.
     pub seed: u64,

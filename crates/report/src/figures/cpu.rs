@@ -157,7 +157,7 @@ fn sums_of_counters(first: &Observed, others: &[&Observed]) -> Vec<(Nanos, f64)>
     first.points.iter().map(sum).collect()
 }
 
-/// Returns the number of processors that the generator used, as it measured itself. Older records
+/// Returns the number of processors that the generator used, by its own measurement. Older records
 /// need this, because they have no counters of its processes.
 fn processors_of_generator(evidence: &Evidence) -> Rates {
     let sample = |it: &analyze::ClientSample| (it.at, (it.user + it.system).as_secs_f64());

@@ -63,7 +63,8 @@ pub struct RunSection {
 /// The events of the run as a whole, not of single requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventsSection {
-    /// The first events; first errors only if there is room after all others.
+    /// The events that are listed, by time. Events of the kind [`EventKind::FirstError`] are listed
+    /// only if all other events leave room.
     pub events: Vec<EventRow>,
     /// Remark on the events that are not shown.
     pub more: Option<Remark>,
