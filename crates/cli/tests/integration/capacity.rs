@@ -34,8 +34,8 @@ fn place(text: &str) -> TestFolder {
     place
 }
 
-/// Returns a folder with the record `r.assay` of the finished search [`SEARCH`], and its full answer.
-/// The search is made once for all tests that read or change its record.
+/// Returns a folder with the record `r.assay` of the finished search [`SEARCH`], and its full
+/// answer. The search is made once for all tests that read or change its record.
 fn finished() -> (TestFolder, String) {
     static FINISHED: OnceLock<(Vec<u8>, String)> = OnceLock::new();
     let place = place(SEARCH);
