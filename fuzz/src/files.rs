@@ -98,7 +98,7 @@ impl Case {
 /// and in the form that its record stores.
 ///
 /// # Panics
-/// Panics if the printed experiment has a different question.
+/// Panics if the printed experiment has a different question, or an arm with a different plan.
 pub fn question(data: &[u8]) {
     let (file, beside) =
         data.split_at(data.iter().position(|byte| *byte == 0).unwrap_or(data.len()));
@@ -113,9 +113,9 @@ pub fn question(data: &[u8]) {
     let none = Overrides::default();
     let printed = experiment.to_whole_text(&none, &files);
     let (again, found) = experiment_in(&printed, &none, &files);
-    // Such a text begins with a comment.
-    let may_lack_something = source.text.contains("${");
-    if !(may_lack_something && printed.starts_with("; Checking")) {
+    // Only a text with parameters may lack something, and then it begins with a comment.
+    let lacks_something = source.text.contains("${") && printed.starts_with("; Checking");
+    if !lacks_something {
         let content = |of: &Experiment| -> Vec<String> {
             let plans = of.arm_points().iter().map(|arm| arm.plan.to_text());
             plans.chain([of.to_text()]).collect()

@@ -111,8 +111,8 @@ fn is_section_of_target(section: &str, name: &str) -> bool {
 }
 
 /// Returns a URL of the file without its password. A parameter may be a part of a password, or hide
-/// its beginning, so a URL with parameters is replaced by the one that they result in, unless its
-/// scheme has no passwords.
+/// its beginning, so a URL with parameters is printed with their values, as in `resolved`, unless
+/// its scheme has no passwords.
 fn without_password(written: &str, resolved: &Target) -> String {
     if !written.contains("${") {
         return Target::parse(written).unwrap_or_else(|_| resolved.clone()).to_string();

@@ -158,8 +158,8 @@ fn workload_in_the_experiment_file_may_be_compared() {
     assert_eq!(Outline::of_text(&found.to_text()), Ok(found.outline()));
 }
 
-/// Checks that the text that `check` prints for an experiment with its own workload gives the same
-/// plans for all arms, and that it begins with a text.
+/// Checks that the text that `check` prints for an experiment with its own workload has this
+/// beginning, and gives the same plans for all arms.
 #[track_caller]
 fn check_whole_text(text: &str, overrides: &Overrides, beginning: &str) {
     let (experiment, found) = experiment_in(text, overrides, &files());
@@ -174,8 +174,8 @@ fn check_whole_text(text: &str, overrides: &Overrides, beginning: &str) {
     assert_eq!(plans(&again), plans(&experiment), "{printed}");
 }
 
-/// The plan of the first arm is no workload from which the other arms differ by their own keys
-/// alone, so the workload is printed as it is written.
+/// The first arm replaces a default or a parameter that another arm needs, so its plan is not
+/// printed.
 #[test]
 fn workload_whose_first_arm_differs_is_printed_as_written() {
     const READ: &str = "[read]\nquery = select ${uniform(1, rows)}\n";
@@ -201,11 +201,12 @@ fn workload_whose_first_arm_differs_is_printed_as_written() {
     check_whole_text(&text(closed), &given, as_given);
 }
 
-/// The lines of a workload whose arms differ in a parameter, so it is printed as written.
-fn as_written(url: &str, params: &str, job: &str) -> String {
+/// Returns an experiment whose arms differ in a parameter, so its workload is printed as written.
+/// `columns` continues the list of columns that it reads.
+fn differing_in_a_parameter(url: &str, params: &str, columns: &str) -> String {
     format!(
         "{url}\n[params]\nrows = 10\n{params}[question]\nask = ?\n[arm few]\n[arm many]\n\
-         set.rows = 1000\n[read]\nquery = select ${{rows}}{job}\n"
+         set.rows = 1000\n[read]\nquery = select ${{rows}}{columns}\n"
     )
 }
 
@@ -224,7 +225,7 @@ fn password_of_a_workload_that_is_printed_as_written_is_left_out() {
             "mysql://ann@h:7/d",
         ),
     ] {
-        let text = as_written(url, PARAMS, "");
+        let text = differing_in_a_parameter(url, PARAMS, "");
         let shown = whole_text(&experiment(&text));
         assert!(!shown.contains("hunter2pw"), "{shown}");
         assert!(shown.contains(&format!("url = {printed}\n")), "{shown}");
@@ -237,8 +238,8 @@ fn password_of_a_workload_that_is_printed_as_written_is_left_out() {
 fn secret_of_a_workload_that_is_printed_as_written_is_hidden_in_its_place() {
     for secret in ["hush", "read", "select", "rows", "10"] {
         let params = format!("pw = {secret}\n");
-        let shown =
-            whole_text(&experiment(&as_written("url = postgres://u:${pw}@h/d", &params, "")));
+        let text = differing_in_a_parameter("url = postgres://u:${pw}@h/d", &params, "");
+        let shown = whole_text(&experiment(&text));
         let expected = "url = postgres://u@h/d\n\n[params]\nrows = 10\npw = (secret)\n\n[read]\n\
                         query = select ${rows}\n\n[question]\n";
         assert!(shown.starts_with(expected), "{shown}");
@@ -249,10 +250,10 @@ fn secret_of_a_workload_that_is_printed_as_written_is_hidden_in_its_place() {
 fn parameters_of_urls_are_kept_in_a_workload_that_is_printed_as_written() {
     let none = Overrides::default();
     for url in ["url = sqlite:${rows}.db", "url = sim:mm1?service=${rows * 2}ms"] {
-        check_whole_text(&as_written(url, "", ""), &none, url);
+        check_whole_text(&differing_in_a_parameter(url, "", ""), &none, url);
     }
     // A parameter may be called `url`, and its value is no URL.
-    let text = as_written("url = sim:mm1", "url = sqlite:a b.db\n", ", ${url}");
+    let text = differing_in_a_parameter("url = sim:mm1", "url = sqlite:a b.db\n", ", ${url}");
     check_whole_text(&text, &none, "url = sim:mm1\n\n[params]\nrows = 10\nurl = sqlite:a b.db\n");
 }
 
@@ -260,12 +261,13 @@ fn parameters_of_urls_are_kept_in_a_workload_that_is_printed_as_written() {
 fn parameters_of_the_command_line_are_written_as_in_a_file() {
     for value in ["a ;b", "; x", "a\\", "b=a\\", "a\n[w]\nquery = drop table x", "'it'"] {
         let given = Overrides::default().with_param("text", value).with_param("rows", 7);
-        let text = as_written("url = sim:mm1", "text = x\nother = 3\n", ", ${text}");
+        let params = "text = x\nother = 3\n";
+        let text = differing_in_a_parameter("url = sim:mm1", params, ", ${text}");
         check_whole_text(&text, &given, "url = sim:mm1\n\n[params]\nrows = 7\ntext = ");
     }
 }
 
-/// A text has no line that stands for `--arrival`, nor one for a secret.
+/// No line of a text stands for `--arrival`.
 #[test]
 fn text_that_gives_another_experiment_says_so() {
     let text = "url = sim:mm1?service=1ms\n[question]\nask = ?\n\
