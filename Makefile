@@ -36,8 +36,8 @@ dist:
 	ls -l $(DIST)
 
 # The release build and the lints that compile run at the same time as the tests, with the processor
-# time that the tests leave. The build is first, because its last minutes use a single processor. The
-# gates, the demo and the browser each use less than a processor, and leave the rest to the
+# time that the tests leave. The build is first, because its last minutes use a single processor.
+# The gates, the demo and the browser each use less than a processor, and leave the rest to the
 # documentation.
 test:
 	@scripts/setup build
@@ -46,8 +46,8 @@ test:
 	target/debug/xtask test $(MAKE) gated clippy pages
 	$(MAKE) -j 3 -O browser gate documented demonstrated
 
-# The packages for the tests are installed while the tests compile: on a new machine, the installation waits minutes
-# for the network and the disk.
+# The packages for the tests are installed while the tests compile: on a new machine, the
+# installation waits minutes for the network and the disk.
 installed:
 	@scripts/setup test
 
@@ -64,29 +64,29 @@ tidy:
 	target/debug/xtask tidy
 	target/tools/cargo-deny/bin/cargo-deny --log-level error --locked check --hide-inclusion-graph licenses bans sources
 
-# The features of the lints and of the documentation. With the same ones, both need the same checks of
-# the dependencies. The fuzz targets are only checked. Without CUSTOM_LIBFUZZER_PATH, libFuzzer itself
-# would be built.
+# The features of the lints and of the documentation. With the same ones, both need the same checks
+# of the dependencies. The fuzz targets are only checked. Without CUSTOM_LIBFUZZER_PATH, libFuzzer
+# itself would be built.
 FEATURES := --features fuzz/libfuzzer,driver/servers
 clippy documented: export CUSTOM_LIBFUZZER_PATH := /none/libfuzzer.a
 
 clippy:
 	cargo clippy --workspace --all-targets $(FEATURES) --locked -- -D warnings
 
-# The documentation of all items, whose links must lead somewhere. It has the lowest priority, because
-# the browser and the gates are measured at the same time.
+# The documentation of all items, whose links must lead somewhere. It has the lowest priority,
+# because the browser and the gates are measured at the same time.
 documented:
 	RUSTDOCFLAGS="-D warnings" chrt --idle 0 \
 		cargo doc --workspace --no-deps --document-private-items $(FEATURES) --locked
 
-# Checks of the scripts of pages: types, lints, unit tests, and that the scripts in crates/report are those that
-# `cd web && npm run build` makes.
+# Checks of the scripts of pages: types, lints, unit tests, and that the scripts in crates/report
+# are those that `cd web && npm run build` makes.
 pages:
 	cd web && npm test --silent
 
 # Tests of the pages of records in a browser, with the release build of the program. The example
-# `observed` adds samples to the records; with `--workspace` it has the same features as in the tests, so
-# it need not be compiled again.
+# `observed` adds samples to the records; with `--workspace` it has the same features as in the
+# tests, so it need not be compiled again.
 browser:
 	cargo build --locked -q --workspace --example observed
 	cd web && npm run --silent browser ../$(ASSAY) ../target/debug/examples/observed
@@ -105,9 +105,9 @@ demonstrated:
 gate:
 	target/debug/xtask gate
 
-# Takes hours: all cases run in turn, for 15 s each. The tables and the raw numbers of the comparison are written into
-# the repository. The program is optimised as it is released. To run one part alone:
-# `target/dist/compare rounds --only postgres,16,64`.
+# Takes hours: all cases run in turn, for 15 s each. The tables and the raw numbers of the
+# comparison are written into the repository. The program is optimised as it is released. To run one
+# part alone: `target/dist/compare rounds --only postgres,16,64`.
 bench:
 	@scripts/setup bench
 	cargo build --profile dist --locked -p cli -p limit -p bench
@@ -130,8 +130,8 @@ limiter:
 
 # Takes two and a half hours: counts the false alarms of the checks in a thousand valid runs, the
 # faults that the checks notice, the intervals that contain the true value, and the errors of
-# comparisons, of capacity searches, and of curves and histories. Then it makes a hundred runs and two
-# capacity searches in real time, if the machine is otherwise idle.
+# comparisons, of capacity searches, and of curves and histories. Then it makes a hundred runs and
+# two capacity searches in real time, if the machine is otherwise idle.
 selftest-full: installed
 	cargo build --release --locked -p cli -p bench -p accuracy
 	target/release/assay selftest --real
@@ -144,9 +144,9 @@ SECONDS ?= 3600
 fuzz:
 	scripts/fuzz $(SECONDS) $(TARGETS)
 
-# Takes half an hour: runs the conformance suite and the example workloads on MySQL 9, MariaDB 11, PostgreSQL 18, the
-# system's own servers, go-mysql-server and psql-wire, with and without TLS. To test one server:
-# `scripts/test-servers target/release/assay mysql9`.
+# Takes half an hour: runs the conformance suite and the example workloads on MySQL 9, MariaDB 11,
+# PostgreSQL 18, the system's own servers, go-mysql-server and psql-wire, with and without TLS. To
+# test one server: `scripts/test-servers target/release/assay mysql9`.
 test-servers:
 	@scripts/setup servers
 	@scripts/servers

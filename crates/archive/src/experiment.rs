@@ -203,7 +203,7 @@ impl ExperimentWriter {
     ) -> Result<(), RecordError> {
         let written = self.merge(row, figures, own);
         written.map_err(|failure| self.write_error(failure))?;
-        // A file that cannot be removed holds nothing that is not in the record.
+        // If the file cannot be removed, nothing is lost: this record has all of its rows.
         let _ = fs::remove_file(own);
         Ok(())
     }

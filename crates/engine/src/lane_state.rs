@@ -322,8 +322,8 @@ impl<D: Driver> LaneState<D> {
         }
     }
 
-    /// Fails the waiting requests of a job if its target refuses connections and the job has no
-    /// connection left on this lane. Does nothing if the job has `outage = wait`, or if its
+    /// Fails the waiting requests of a job if every server of its target has an outage and the job
+    /// has no connection left on this lane. Does nothing if the job has `outage = wait`, or if its
     /// requests open their own connections.
     pub(crate) fn refuse_without_connections(&self, job_state: &JobState) {
         let fail = match job_state.job.on_outage {

@@ -128,20 +128,20 @@ impl Link {
         self.servers.len()
     }
 
-    /// Returns true if no server of the target accepts clients.
+    /// Returns true if every server of the target has an outage.
     pub(crate) fn is_down(&self) -> bool {
         self.servers.iter().all(|server| server.outage.get().is_some())
     }
 
-    /// Returns the instant since which no server of the target accepts clients; `None` if a server
-    /// does.
+    /// Returns the instant since which every server of the target has had an outage; `None` if a
+    /// server has none.
     pub(crate) fn down_since(&self) -> Option<Stamp> {
         let since = self.servers.iter().map(|server| server.outage.get().map(|o| o.since));
         since.collect::<Option<Vec<Stamp>>>()?.into_iter().max()
     }
 
-    /// Returns the instant at which a server of the target last refused a client; `None` if one of
-    /// them accepts clients.
+    /// Returns the instant of the latest refusal by a server of the target; `None` if a server has
+    /// no outage.
     pub(crate) fn refused_at(&self) -> Option<Stamp> {
         let refused = self.servers.iter().map(|server| server.outage.get().map(|o| o.refused_at));
         refused.collect::<Option<Vec<Stamp>>>()?.into_iter().max()

@@ -30,7 +30,8 @@ pub(crate) struct RunContext<D> {
     pub(crate) rules: Rules,
     /// True if the listener gets excerpts of the loaded tables and results of the examples.
     pub(crate) shows_tables: bool,
-    /// The examples of statements, whose results the listener gets if the run fills their tables.
+    /// The examples of statements whose results the listener gets, if `shows_tables` is true and
+    /// the run fills the tables of the examples.
     pub(crate) examples: Arc<[JobExamples]>,
     pub(crate) stop: Stop,
     pub(crate) listener: Arc<dyn Listener>,

@@ -51,7 +51,7 @@ impl Header {
     }
 }
 
-/// The facts about a job, a part of a mix, or a job at one server that are known before time zero.
+/// The facts, known before time zero, about a job, a part of a mix, or a job at one server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobHeader {
     /// The name: `SECTION` of a job, `MIX/SECTION` of a part, `JOB@ADDRESS` of a job at one server.

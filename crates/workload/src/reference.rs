@@ -367,9 +367,9 @@ separates a value from its weight, and a name from its value: `weighted('new': 3
 
 const GENERATORS: &str = "\
 A generator is a pure function of the seed, the name of the section, the place in the section, and
-the number of the request or row. The place is the name of the column or variable, or the number of
-the statement and of the value in it. A change in one place leaves the values of all others as they
-are.
+the number of the request or row. The only exception is `timestamp()`, which counts from the start
+of the run. The place is the name of the column or variable, or the number of the statement and of
+the value in it. A change in one place leaves the values of all others as they are.
 ";
 
 const GOLDEN: &str = "
@@ -396,7 +396,8 @@ A condition that no run can meet, such as `failed < 0%`, gets a warning, and is 
 `[capacity]`.
 
 In `[threshold]` the metric names its job: `p99(read) < 30ms`, `service.p99(read) < 5ms`. A part of
-a mix is named with the mix: `p99(oltp/read) < 30ms`. In a file with one job the name is optional.
+a mix is named with the mix: `p99(oltp/read) < 30ms`. In a file with one job that is not a mix, the
+name is optional.
 ";
 
 const UNITS: &str = r"

@@ -8,7 +8,7 @@ use crate::value::append_text;
 
 /// A writer of rows in COPY's text format. It appends to the buffer that
 /// [`frontend::copy_data`](crate::frontend::copy_data) passes to its closure, or to another buffer,
-/// whose content `copy_data` sends later.
+/// whose content a later call of `copy_data` puts into a message.
 #[derive(Debug)]
 pub struct CopyText<'o> {
     out: &'o mut Vec<u8>,

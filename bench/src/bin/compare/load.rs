@@ -182,8 +182,8 @@ impl Task<'_> {
         Ok(text)
     }
 
-    /// Writes the files of each writer: rows like those that Assay generates, in tab-separated
-    /// lines.
+    /// Writes, for each writer, a file of rows, and a script that loads batches of rows from other
+    /// files. The rows are like those that Assay generates, in tab-separated lines.
     fn files(&self, folder: &Path) -> Result<Files, Failure> {
         let (rows, writers) = (self.options.rows, self.writers);
         let write = |name: String, ids: Range<u32>| -> Result<PathBuf, Failure> {

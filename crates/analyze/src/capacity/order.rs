@@ -84,8 +84,8 @@ impl CapacityOrder {
     /// Smallest and largest share of the budget that is reserved for the confirmation.
     const CONFIRMATION_SHARES: [f64; 2] = [0.25, 0.4];
 
-    /// Number of attempts to confirm a value, each with the shortest trials, for which time is
-    /// reserved. The cliff of a real server moves, and the values just below it often fail.
+    /// Number of confirmation attempts that the reserved time is meant for, if trials have the
+    /// shortest length. The cliff of a real server moves, and the values just below it often fail.
     const ATTEMPTS: f64 = 2.0;
 
     /// Maximum number of times that the first value is doubled.

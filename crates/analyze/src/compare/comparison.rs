@@ -224,8 +224,8 @@ fn compare_arm(
     }
 }
 
-/// Returns true for the baseline and for the arm if the load of the saturated job exceeds the
-/// capacity in one of its runs.
+/// Returns, first for the baseline and then for the arm, true if the load of the saturated job
+/// exceeds the capacity in one of the runs of that side.
 fn overloaded(terms: Terms<'_>, runs: &Sample<'_>) -> [bool; 2] {
     let exceeds = |run: &&RunFigures| terms.saturated.is_some_and(|job| run.exceeds_capacity(job));
     [0, 1].map(|side| runs.side(side).iter().any(exceeds))

@@ -608,8 +608,8 @@ fn capacity_order(
     search_order(&file.experiment, args.is_virtual, ceiling)
 }
 
-/// Returns a line with the maximum numbers of trials and requests, and the time that the trials
-/// take.
+/// Returns a line with the maximum number of trials and the time that they take. If a rate is
+/// varied, the line also has the approximate number of requests for each 1,000/s of the capacity.
 fn forecast_of_search(order: &CapacityOrder) -> String {
     let CapacityOrder { vary, first, .. } = order;
     // The order was checked when the file was read, so this does not fail.

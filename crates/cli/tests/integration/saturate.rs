@@ -464,7 +464,8 @@ fn processors_of_a_private_server_behind_a_pooler_are_observed() {
     assert_observed("testbed:postgres?cpus=0&via=pgbouncer", 3);
 }
 
-/// Finds the load at which a server uses 5 % of its only processor, in runs of some seconds.
+/// Finds the load at which a server uses at least 5 % of its only processor, in runs of `seconds`
+/// seconds.
 #[track_caller]
 fn assert_observed(url: &str, seconds: u32) {
     let place = TestFolder::with(&format!(

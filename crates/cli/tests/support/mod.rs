@@ -292,17 +292,25 @@ impl Running {
         });
     }
 
-    /// Waits for these words on stderr; returns false if the program ends without them, or prints
-    /// no line for [`TIMEOUT`].
+    /// Waits for these words on stderr; returns false if the program ends without them.
+    ///
+    /// # Panics
+    /// Panics if the program neither prints a line nor ends for [`TIMEOUT`].
+    #[track_caller]
     pub(crate) fn prints_line_before_end(&mut self, words: &str) -> bool {
-        while let Ok(line) = self.lines.recv_timeout(TIMEOUT) {
-            self.stderr.push_str(&line);
-            self.stderr.push('\n');
-            if line.contains(words) {
-                return true;
+        loop {
+            match self.lines.recv_timeout(TIMEOUT) {
+                Ok(line) => {
+                    self.stderr.push_str(&line);
+                    self.stderr.push('\n');
+                    if line.contains(words) {
+                        return true;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => panic!("no {words:?} after {}", self.stderr),
+                Err(RecvTimeoutError::Disconnected) => return false,
             }
         }
-        false
     }
 
     /// Reads the program's output on stderr for some time.

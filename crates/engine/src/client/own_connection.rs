@@ -77,9 +77,9 @@ impl<D: Driver> Client<D> {
         }
     }
 
-    /// Waits until the next attempt is allowed: for a short time if one of the target's servers
-    /// accepts clients, otherwise until the pause of the target's outage is over. Returns false if
-    /// the drain ends first.
+    /// Waits until the next attempt is allowed: for a short time if one of the target's servers has
+    /// no outage, otherwise until the pause of the target's outage is over. Returns false if the
+    /// drain ends first.
     async fn wait_for_backoff(&self) -> bool {
         self.handle.expire_at(self.lane.give_up_at.get());
         let link = self.lane.link(&self.job_state);

@@ -59,7 +59,7 @@ impl<D: Driver> LaneState<D> {
     }
 
     /// Adds clients to a job whose `waiting` requests outnumber the clients that are being
-    /// connected, up to the job's limit, while the target accepts connections.
+    /// connected, up to the job's limit, unless every server of the target has an outage.
     fn add_needed_clients(self: &Rc<Self>, job_state: &Rc<JobState>, waiting: usize) {
         let connecting = job_state.clients_to_connect() as usize;
         let room = SIMULTANEOUS_ATTEMPTS.saturating_sub(self.link(job_state).attempts());

@@ -28,7 +28,8 @@ enum Answer {
     Never,
 }
 
-/// A server with tables of three rows: before a load, `a` is empty, and `b` has rows.
+/// A server with the tables `a` and `b`. Every count of rows is 3, but a query that looks for rows
+/// before a load finds one only in `b`.
 #[derive(Clone)]
 struct Server {
     answer: Answer,

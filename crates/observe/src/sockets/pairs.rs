@@ -83,7 +83,7 @@ struct ConnectionAddresses {
 pub(crate) enum Owner {
     /// The observed program.
     Program,
-    /// Another program.
+    /// Another program, here or on another machine. Also assumed if the connection has ended.
     Others,
     /// The owner is unknown.
     Unknown,

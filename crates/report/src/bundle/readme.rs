@@ -75,8 +75,7 @@ impl InputOmission {
     }
 }
 
-/// Formats the first file of a bundle as Markdown. `runs` are the runs whose settings the bundle
-/// contains.
+/// Formats the `README.md` of a bundle. `runs` are the runs whose settings the bundle contains.
 pub fn bundle_readme(view: &BundleView, runs: &[BundledRun]) -> String {
     let BundleView { title, answer, record, command, .. } = view;
     let version = escaped(&match &view.commit {

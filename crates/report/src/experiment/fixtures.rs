@@ -233,7 +233,7 @@ pub(super) fn sweep(points: &[(&str, f64, f64)], arms: usize) -> SweepView {
 }
 
 /// Returns a sweep of the arms plain and tls over 1 to `points` clients. The point in the middle is
-/// the best of each arm; the ranking of all other points is the same.
+/// the best of each arm; every other point has the relation `ranking` to it.
 pub(super) fn long_sweep(points: usize, ranking: Ranking) -> SweepView {
     let values: Vec<String> = (1..=points).map(|value| value.to_string()).collect();
     let measured: Vec<(&str, f64, f64)> =

@@ -137,8 +137,9 @@ fn search_link(text: &str) -> String {
     format!("<a href=\"./?q={}\"><bdi>{}</bdi></a>", encode_url(text), escape_html(text))
 }
 
-/// Returns the cell of the notes: their tags are links, and the last link leads to the page of
-/// notes.
+/// Returns the cell of the notes: the latest notes, whose tags are links, and a link to the page of
+/// notes. This link is left out if the file has no page, or if there are no notes and none can be
+/// added.
 fn notes(row: &FolderRow, takes_notes: bool) -> String {
     let mut out = String::from("<td class=\"text\">");
     let earlier = row.notes.len().saturating_sub(MOST_NOTES);

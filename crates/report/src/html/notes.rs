@@ -1,5 +1,5 @@
-//! A page with the notes of a record in a folder, and with a form for adding a note. The form works
-//! without scripts.
+//! A page with the notes of a record in a folder. If notes can be added, the page has a form for
+//! this, which works without scripts.
 
 use record::Note;
 

@@ -110,8 +110,8 @@ fn without_hidden_parts(plan: &Plan) -> Plan {
     rest
 }
 
-/// Returns the error for a secret that would be shown. The error points to the first line that may
-/// use the secret.
+/// Returns the error for a secret that would be shown. The error points to a line that may show the
+/// secret, and to a `url` only if there is no other.
 fn exposed_secret(file: &File<'_>, hidden: &Hidden) -> Diagnostic {
     let names: Vec<String> = hidden.params.iter().map(|name| quoted(name)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
