@@ -36,14 +36,14 @@ dist:
 	ls -l $(DIST)
 
 # The release build and the lints that compile run at the same time as the tests, with the processor
-# time that the tests leave. The build is first, because its last minutes use a single processor.
-# The gates, the demo and the browser each use less than a processor, and leave the rest to the
-# documentation.
+# time that the tests leave. They run side by side, because the last minutes of the build use a
+# single processor. The gates, the demo and the browser each use less than a processor, and leave
+# the rest to the documentation.
 test:
 	@scripts/setup build
 	$(MAKE) -j 2 installed compiled
 	$(MAKE) tidy
-	target/debug/xtask test $(MAKE) gated clippy pages
+	target/debug/xtask test $(MAKE) -j 2 -O gated clippy pages
 	$(MAKE) -j 3 -O browser gate documented demonstrated
 
 # The packages for the tests are installed while the tests compile: on a new machine, the
