@@ -80,7 +80,7 @@ pub enum CheckKind {
     Connections,
     /// All times were within the range of the histograms.
     Overflow,
-    /// All files of the workload were read and written.
+    /// No file of the workload failed, and none was cut off.
     Files,
     /// The server committed everything that it confirmed, and nothing else.
     Commits,

@@ -550,7 +550,7 @@ pub enum Connections {
 /// Files of the workload.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Files {
-    /// Every file was read and written.
+    /// No file failed, and none was cut off.
     Whole,
     /// A file was a pipe that ended within a line or within a request.
     CutOff {

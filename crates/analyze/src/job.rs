@@ -48,7 +48,8 @@ pub struct JobSummary {
     pub send_lag: Distribution,
     /// Error times of errors other than timeouts.
     pub error: Distribution,
-    /// Statements of the job; empty if a request is one statement that is sent once.
+    /// Statements of the job; empty if a request is one statement that is sent once, over an open
+    /// connection.
     pub statements: Vec<StatementSummary>,
     /// Servers of the job, if its target has several.
     pub nodes: Vec<NodeSummary>,
@@ -265,8 +266,8 @@ fn statements(check_input: &CheckInput<'_>, account: AccountId) -> Vec<Statement
         Reconnect::No => false,
         Reconnect::PerTransaction => true,
     };
-    // If a request is one statement that is sent once, the time of this statement would repeat the
-    // service time of the request.
+    // If a request is one statement that is sent once, over an open connection, the time of this
+    // statement would repeat the service time of the request.
     if requests.statements.len() < 2
         && !requests.transaction
         && requests.retry.is_none()

@@ -56,7 +56,7 @@ pub(crate) struct RefusedLogin<'a> {
     pub(crate) message: &'a str,
     /// The remedy; may be empty.
     pub(crate) remedy: &'a str,
-    /// True if the password is wrong or missing.
+    /// True if a wrong or missing password may be the reason.
     pub(crate) is_of_password: bool,
 }
 

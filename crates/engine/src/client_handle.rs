@@ -16,7 +16,8 @@ pub(crate) struct ClientHandle {
     pause: Timer,
     pause_ends: Cell<Stamp>,
     /// Timer that ends work in flight that takes too long: a request, an attempt to connect, the
-    /// closing of a request's own connection, or the wait for room in a results file.
+    /// pause before such an attempt, the closing of a request's own connection, or the wait for
+    /// room in a results file.
     pub(crate) expiry: Timer,
     expires: Cell<Stamp>,
 }

@@ -28,8 +28,8 @@ pub(crate) struct JobState {
     pub(crate) first_node: Option<AccountId>,
     /// The parts to which the job's requests belong: the sections of a mix, or the job itself.
     pub(crate) parts: Arc<Parts>,
-    /// The arrivals that this lane serves; `None` for a closed job, and for a queue of another
-    /// lane.
+    /// The arrivals that this lane serves; `None` for a closed job, and for a job with a queue that
+    /// another lane serves.
     pub(crate) gate: Option<RefCell<Gate>>,
     /// The files of a closed job; a job with arrivals has its files in the gate.
     pub(crate) feeds: RefCell<Feeds>,

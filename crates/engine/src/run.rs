@@ -249,8 +249,8 @@ async fn before_measurement<D: Driver>(
     prepared
 }
 
-/// Prepares the targets. If the preparation fails or is interrupted after the setup and `teardown`
-/// is true, runs the teardown.
+/// Prepares the targets. Runs the teardown if `teardown` is true, and the preparation fails or is
+/// interrupted after every statement of `[setup]` before the loads has run.
 async fn prepare<D: Driver>(
     control: &Control<'_, D>,
     teardown: bool,

@@ -60,8 +60,8 @@ pub fn examine(target: Option<&Target>) -> Result<Examination, Error> {
     Ok(Examination { input, diagnosis })
 }
 
-/// Returns a target for each host of a target, with the name of the host. If the target has only
-/// one host, returns the target itself, without a name.
+/// Returns a target for each server of a target, with the host and port of the server. If the
+/// target has only one server, returns the target itself, without a host and port.
 fn apart(target: &Target) -> Vec<(Option<String>, Target)> {
     let addresses = match &target.endpoint {
         Endpoint::Network { addresses, .. } => addresses.as_slice(),

@@ -41,7 +41,7 @@ pub enum ExcerptKind {
     Indexes,
     /// The first rows of a table.
     Rows,
-    /// The reason why a table is not shown, as a single value.
+    /// The reason why a table is not shown, or not completely, as a single value.
     Unreadable,
     /// An example of each statement of a job, with literals in place of placeholders.
     Examples,

@@ -32,7 +32,8 @@ pub struct Server {
     /// Times at which the servers become free, the earliest first; empty if their number is
     /// unlimited.
     free_at: BinaryHeap<Reverse<Stamp>>,
-    /// Times at which the requests in the system leave it; stored only if requests are counted.
+    /// Times at which the requests leave the system; stored only if the server needs to know how
+    /// many requests are in it.
     departures: BinaryHeap<Reverse<Stamp>>,
     /// Times of the requests that were accepted within the last second, if their number is limited.
     accepted: VecDeque<Stamp>,

@@ -142,8 +142,8 @@ mod tests {
         assert_eq!((sum.with_alarm, sum.found, sum.failed_by_step), (1, 1, 2));
     }
 
-    /// Expects fewer failed nights if only newer changes are recent. Two series are enough here;
-    /// `trust history` uses 400.
+    /// Expects fewer failed nights if fewer of the newest values count as recent. Two series are
+    /// enough here; `trust history` uses 400.
     #[test]
     fn older_changes_do_not_fail_a_night() {
         let found = nights(2);

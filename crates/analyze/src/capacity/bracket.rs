@@ -36,9 +36,9 @@ pub(super) const MANY_REPEATS: u32 = 3;
 /// Difference of two measures, in standard errors, at which the smaller one is probably smaller.
 const LIKELY_ERRORS: f64 = 2.0;
 
-/// Share of the time for which a request is in progress at a rate that is derived from the service
-/// times at lower rates. The server is then idle most of the time, unless it is slower at this
-/// rate.
+/// Fraction of the rate that one client could reach with the service times at lower rates. Rates
+/// below this fraction are skipped: they leave the server idle most of the time, unless it is
+/// slower at these rates.
 const IDLE_SHARE: f64 = 0.25;
 
 /// Largest ratio of a rate that is derived from service times to the rate tried before it.

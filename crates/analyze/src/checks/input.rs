@@ -308,9 +308,10 @@ impl<'a> CheckInput<'a> {
         accounts.map(|account| self.evidence.plan.account(account).name())
     }
 
-    /// Returns the requests of a job, from the first step of the window with an open request or an
-    /// arrival to the last step with an arrival. Later steps are left out, because a backlog
-    /// shrinks after the last arrival.
+    /// Returns the requests of a job up to the last step of the window with an arrival. Later steps
+    /// are left out, because a backlog shrinks after the last arrival. The open requests begin with
+    /// the first step of the window that has an open request or an arrival; arrivals and ends begin
+    /// at time zero.
     fn backlog(&self, job: &JobEvidence) -> Backlog {
         let window = self.evidence.steps.window();
         let mut open = 0i64;

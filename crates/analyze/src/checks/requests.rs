@@ -145,8 +145,8 @@ impl CheckInput<'_> {
         judged.conclude(status, Finding::WrongResults(finding))
     }
 
-    /// Checks that all files of the workload were read and written. If a file failed, some requests
-    /// were not sent, or are unknown.
+    /// Checks that no file of the workload failed, and that none was cut off. If a file failed,
+    /// some requests were not sent, or are unknown.
     pub(super) fn files(&self) -> Check {
         let events = self.evidence.events.iter();
         let faults: Vec<_> = events.filter(|event| event.kind == EventKind::FileFailed).collect();

@@ -41,8 +41,8 @@ const TABLE: &str = "[setup]\nquery=create table t (a text, b text)\n";
 
 #[test]
 fn records_are_sent_in_order_until_there_are_no_more() {
-    // With a rate, a late statement and the next one are sent over two connections, and SQLite may
-    // take either first.
+    // The job has one client and no rate: with a rate, a late statement and the next one would be
+    // sent over two connections, and SQLite might take either first.
     let place = TestFolder::with(&format!(
         "{TABLE}[in]\nquery=insert into t values (?, ?)\nconcurrency=1\nquery-args-file=a.csv\n"
     ));

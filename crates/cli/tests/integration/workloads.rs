@@ -93,7 +93,8 @@ fn names(place: &TestFolder) -> Vec<String> {
     list.lines().map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
 }
 
-/// Writes all workload files under their listed names; returns their names and texts.
+/// Writes all workload files under their listed names, with `.ini` if a name has no extension.
+/// Returns the listed names and the texts.
 fn unpack(place: &TestFolder) -> Vec<(String, String)> {
     let print = |name: String| {
         let text = place.assay(&["workloads", &name]).expect(0).stdout;

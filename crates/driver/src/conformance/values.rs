@@ -97,8 +97,8 @@ pub async fn values_round_trip<F: StoringFixture>(context: CaseContext<'_, F>) -
     Ok(())
 }
 
-/// Checks that any quoted text is read back unchanged: unprepared requests are quoted by fixed
-/// rules, which the settings of a session must not change.
+/// Checks that quoted texts are read back unchanged. The values of unprepared requests are quoted
+/// by fixed rules; no setting of the session may make the server read them by other rules.
 pub async fn literals_round_trip<F: StoringFixture>(context: CaseContext<'_, F>) -> Verdict {
     let ascii: String = (1..128).map(char::from).collect();
     let sent = [

@@ -157,7 +157,8 @@ fn class_of_sqlstate(refusal: &Refusal) -> Class {
     }
 }
 
-/// Returns true if a login is refused with this code because of its password.
+/// Returns true if a wrong or missing password may be the reason for refusing a login with this
+/// code. Servers also refuse users who must use TLS, or a client certificate, with these codes.
 pub(super) fn is_of_password(code: u16) -> bool {
     matches!(code, 1045 | 1698)
 }

@@ -99,8 +99,8 @@ pub(super) fn is_full_pooler(report: &OwnedReport) -> bool {
     report.message.contains("max_client_conn")
 }
 
-/// Returns true if a login is refused because of its password. pgbouncer has one code for all of
-/// its refusals, and only its message distinguishes them.
+/// Returns true if a wrong or missing password may be the reason for refusing a login. pgbouncer
+/// has one code for all of its refusals, and only its message distinguishes them.
 pub(super) fn is_of_password(code: &str, words: &str) -> bool {
     match code {
         "28P01" => true,

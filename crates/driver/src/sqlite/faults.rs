@@ -137,7 +137,7 @@ fn class(code: i32) -> Class {
         | ffi::SQLITE_NOMEM
         | ffi::SQLITE_READONLY
         | ffi::SQLITE_CORRUPT
-        // Of an attached file: the main file is checked when it is opened.
+        // `SQLITE_NOTADB` is about an attached file: the main file is checked when it is opened.
         | ffi::SQLITE_NOTADB
         | ffi::SQLITE_CANTOPEN
         | ffi::SQLITE_PERM

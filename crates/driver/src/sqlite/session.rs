@@ -401,7 +401,8 @@ fn as_text(value: ValueRef<'_>) -> Option<String> {
     }
 }
 
-/// Returns the current value of a pragma, as a word if it has one.
+/// Returns the current value of a pragma. For `synchronous`, which SQLite reports as a number, the
+/// result is the corresponding word of [`SYNCHRONOUS`].
 pub(super) fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<String> {
     let text = connection.query_row(&format!("pragma {name}"), [], |row| {
         row.get_ref(0).map(|value| as_text(value).unwrap_or_default())

@@ -9,8 +9,8 @@
 //! its own, which is moved into the record of the experiment when the run has ended.
 //! [`read_results`] compares the arms, using only the record. Before the rounds, a search for
 //! saturation may raise the load of the baseline in steps, to find the load of all runs. A capacity
-//! search has trials in place of rounds; [`read_search`] finds its result from the record alone,
-//! even if another version of the search method wrote the record.
+//! search has trials in place of rounds; [`read_search`] finds its result from the record alone.
+//! If another version of the search method wrote the record, the result is the stored answer.
 
 mod arm_point;
 mod before_settings;

@@ -3,8 +3,8 @@
 //! The process on the other machine greets with `{"assay-observe":1,"host":"db1","clock":…}`,
 //! answers each `ping N` with `pong N CLOCK`, and after `begin` sends
 //! `{"at_ns":…,"readings":[[component,metric,unit,value],…],"missing":[[what,why],…]}` at the
-//! sampling interval of its arguments. Clocks are nanoseconds since 1970. The process ends when its
-//! input ends.
+//! sampling interval that its command line sets. Clocks are nanoseconds since 1970. The process
+//! ends when its input ends.
 //!
 //! Input from another machine is not trusted: any bytes are parsed or rejected, and the texts that
 //! are stored have limited length and no control characters.

@@ -386,7 +386,7 @@ pub static ALL: &[Key] = &[
         name: "concurrency",
         alias: Some("queue-depth"),
         form: Form::Count,
-        default: "1 without a rate or every",
+        default: "1 if neither `rate` nor `every` is set",
         doc: "number of clients of a closed job; with a rate, workers that serve its queue",
         example: "concurrency = 16",
         sets_pacing: true,

@@ -155,7 +155,7 @@ fn too_many(place: Excerpt<'_>, arm_points: u64, repeats: u32, run: Option<Nanos
     place.error(message).help(help)
 }
 
-/// Returns the duration of runs, in the largest unit in which it is at least 2.
+/// Returns the duration of runs in the largest unit in which it is at least 2, or else in minutes.
 fn duration_text(runs: u64, run: Nanos) -> String {
     let seconds = runs as f64 * run.as_secs_f64();
     let units = [("years", 31_557_600.0), ("days", 86_400.0), ("hours", 3_600.0)];

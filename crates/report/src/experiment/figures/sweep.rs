@@ -20,7 +20,7 @@ const QUANTILES: [(TimeStatistic, Stroke); 3] = [
     (TimeStatistic::P99, Stroke::Solid),
 ];
 
-/// Number of points of a fitted curve.
+/// Number of intervals between the points of a fitted curve, over the whole axis.
 const CURVE_POINTS: u32 = 80;
 
 /// Smallest fraction of the offered rate that counts as completely answered, because the arrivals
