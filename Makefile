@@ -64,9 +64,9 @@ tidy:
 	target/debug/xtask tidy
 	target/tools/cargo-deny/bin/cargo-deny --log-level error --locked check --hide-inclusion-graph licenses bans sources
 
-# The features of the lints and of the documentation. With the same ones, both need the same checks
-# of the dependencies. The fuzz targets are only checked. Without CUSTOM_LIBFUZZER_PATH, libFuzzer
-# itself would be built.
+# The features of the lints and of the documentation. With the same ones, both share the checks of
+# nearly all dependencies. The fuzz targets are only checked. Without CUSTOM_LIBFUZZER_PATH,
+# libFuzzer itself would be built.
 FEATURES := --features fuzz/libfuzzer,driver/servers
 clippy documented: export CUSTOM_LIBFUZZER_PATH := /none/libfuzzer.a
 

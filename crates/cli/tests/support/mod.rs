@@ -260,6 +260,14 @@ impl Running {
         Running { child, answer: Some(answer), lines, stderr: String::new() }
     }
 
+    /// Waits for the next line on stderr, for at most `limit`, and appends it to the text so far.
+    fn next_line(&mut self, limit: Duration) -> Result<String, RecvTimeoutError> {
+        let line = self.lines.recv_timeout(limit)?;
+        self.stderr.push_str(&line);
+        self.stderr.push('\n');
+        Ok(line)
+    }
+
     /// Waits until the program prints these words on stderr.
     #[track_caller]
     pub(crate) fn wait_for_line(&mut self, words: &str) {
@@ -271,11 +279,9 @@ impl Running {
     #[track_caller]
     pub(crate) fn wait_for_matching_line(&mut self, what: &str, is_it: impl Fn(&str) -> bool) {
         loop {
-            let Ok(line) = self.lines.recv_timeout(TIMEOUT) else {
+            let Ok(line) = self.next_line(TIMEOUT) else {
                 panic!("`{what}` is not in: {}", self.stderr);
             };
-            self.stderr.push_str(&line);
-            self.stderr.push('\n');
             if is_it(&line) {
                 return;
             }
@@ -299,15 +305,10 @@ impl Running {
     #[track_caller]
     pub(crate) fn prints_line_before_end(&mut self, words: &str) -> bool {
         loop {
-            match self.lines.recv_timeout(TIMEOUT) {
-                Ok(line) => {
-                    self.stderr.push_str(&line);
-                    self.stderr.push('\n');
-                    if line.contains(words) {
-                        return true;
-                    }
-                }
-                Err(RecvTimeoutError::Timeout) => panic!("no {words:?} after {}", self.stderr),
+            match self.next_line(TIMEOUT) {
+                Ok(line) if line.contains(words) => return true,
+                Ok(_) => {}
+                Err(RecvTimeoutError::Timeout) => panic!("`{words}` is not in: {}", self.stderr),
                 Err(RecvTimeoutError::Disconnected) => return false,
             }
         }
@@ -317,12 +318,8 @@ impl Running {
     pub(crate) fn read_stderr_for(&mut self, span: Nanos) {
         let began = Monotonic.now();
         while let Some(left) = span.0.checked_sub(Monotonic.now().since(began).0) {
-            match self.lines.recv_timeout(Duration::from_nanos(left)) {
-                Ok(line) => {
-                    self.stderr.push_str(&line);
-                    self.stderr.push('\n');
-                }
-                Err(RecvTimeoutError::Timeout) => {}
+            match self.next_line(Duration::from_nanos(left)) {
+                Ok(_) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
         }
@@ -359,11 +356,8 @@ impl Running {
     #[track_caller]
     pub(crate) fn wait_for_end(mut self) -> CommandResult {
         loop {
-            match self.lines.recv_timeout(TIMEOUT) {
-                Ok(line) => {
-                    self.stderr.push_str(&line);
-                    self.stderr.push('\n');
-                }
+            match self.next_line(TIMEOUT) {
+                Ok(_) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => panic!("it does not end: {}", self.stderr),
             }
